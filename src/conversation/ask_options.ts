@@ -68,7 +68,7 @@ export function checkRequest(request: string): void {
   }
   if (request.length <= MAX_REQUEST_CHARS) return;
   throw new UsageError(
-    `Cannot run the request: it has ${request.length} characters; the limit is ${MAX_REQUEST_CHARS}; put the text ` +
+    `Cannot run the request: it has ${request.length} characters, more than the limit of ${MAX_REQUEST_CHARS}; put the text ` +
       "into a file, and name the file in the request",
   );
 }
@@ -157,7 +157,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(
-        `Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES} bytes; make it smaller`,
+        `Cannot use image ${name}: it has ${size} bytes, more than the limit of ${MAX_IMAGE_BYTES}; make it smaller`,
       );
     }
     return await Deno.readFile(path);

@@ -246,11 +246,9 @@ export class Conversations {
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
     if (last.running || !takesMore(last.reason)) {
       const how = last.running
-        ? "the request is still running"
-        : `the request ended for another reason (${reasonText(last.reason)})`;
-      throw new UsageError(
-        `Cannot give the last request more steps: ${how}; only a request that stopped at its step limit can continue`,
-      );
+        ? "it is still running; wait until it ends"
+        : `it did not stop at its step limit (${reasonText(last.reason)}); send a new request`;
+      throw new UsageError(`Cannot give the last request more steps: ${how}`);
     }
     const { given: _inBranch, ...before } = await asBefore(last.queryId, this.#store);
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });

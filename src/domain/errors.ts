@@ -136,7 +136,7 @@ export class TakenOverError extends BusyError {
   constructor(queryId: string) {
     super(
       `Cannot continue request ${queryId}: another process ended it or took it over, because this process did not ` +
-        "respond; the stored steps are kept",
+        "respond; open the conversation again to see the stored steps",
     );
   }
 }

@@ -28,7 +28,7 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
 
 function tooLarge(name: string, bytes: number): UsageError {
   return new UsageError(
-    `Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES} bytes; make it smaller`,
+    `Cannot use image ${name}: it has ${bytes} bytes, more than the limit of ${MAX_IMAGE_BYTES}; make it smaller`,
   );
 }
 
@@ -45,7 +45,7 @@ function byAddress(url: string, name: string): Image {
   }
   if (url.length > MAX_URL_CHARS) {
     throw new UsageError(
-      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS} characters; send the image itself`,
+      `Cannot use image ${name}: its address has ${url.length} characters, more than the limit of ${MAX_URL_CHARS}; send the image itself`,
     );
   }
   return { kind: "url", url };

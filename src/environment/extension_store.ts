@@ -127,8 +127,8 @@ function checkedKey(key: unknown): string {
   }
   if (key.length > MAX_KEY) {
     throw new TypeError(
-      `Cannot use the key ${JSON.stringify(key.slice(0, 40))}: it has ${key.length} characters; the limit ` +
-        `is ${MAX_KEY} characters`,
+      `Cannot use the key ${JSON.stringify(key.slice(0, 40))}: it has ${key.length} characters, more ` +
+        `than the limit of ${MAX_KEY}`,
     );
   }
   if (CONTROL.test(key) || !key.isWellFormed()) {

@@ -91,7 +91,7 @@ export class SandboxSession {
         if (!(error instanceof SandboxEnded)) throw error;
         return {
           sandbox,
-          failed: `Cannot load ${name} into the sandbox: ${error.why}; the setting sandbox.memoryMiB limits its memory`,
+          failed: `Cannot load ${name} into the sandbox: ${error.why}; if it lacks memory, raise sandbox.memoryMiB`,
         };
       }
       this.#unloaded.delete(name);

@@ -43,7 +43,7 @@ function lineDiff(
   { name, before, after }: { readonly name: string; readonly before: string; readonly after: string },
 ): string {
   if (before.length + after.length > MAX_DIFF_CHARS) {
-    const size = `${before.length + after.length} characters; the limit is ${MAX_DIFF_CHARS} characters`;
+    const size = `${before.length + after.length} characters, more than the limit of ${MAX_DIFF_CHARS}`;
     throw advised(
       new HostCallError(`Cannot compare the versions of ${name}: together they have ${size}`, {
         namespace: "vis",

@@ -486,7 +486,7 @@ async function checked(invocation: Invocation, call: Call): Promise<Call> {
   const parsed = await symbol.args.safeParseAsync(call.args, FIRST_FAULTS);
   if (parsed.success) return { ...call, args: Array.isArray(parsed.data) ? parsed.data : [parsed.data] };
   const { alias } = extension.alias;
-  const reasons = parsed.error.issues.slice(0, 3).map(reasonOf).join("; ");
+  const reasons = parsed.error.issues.slice(0, 3).map(reasonOf).join(", and ");
   throw advised(
     new HostCallError(`Cannot call ${alias}.${symbol.name}: ${reasons}`, {
       namespace: extension.namespace,

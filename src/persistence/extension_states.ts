@@ -38,7 +38,7 @@ export class ExtensionStates implements StateStore {
     const text = JSON.stringify(value);
     if (text.length > MAX_CHARS) {
       throw new UsageError(
-        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS} characters; ` +
+        `Cannot store ${key}: its value has ${text.length} characters of JSON, more than the limit of ${MAX_CHARS}; ` +
           "store a long text with putBytes",
       );
     }

@@ -147,7 +147,9 @@ function checkSchema(document: unknown): CheckedSchema {
   }
   const size = JSON.stringify(document).length;
   if (size > MAX_CHARS) {
-    throw new UsageError(`Cannot use the schema: it has ${size} characters; the limit is ${MAX_CHARS}; simplify it`);
+    throw new UsageError(
+      `Cannot use the schema: it has ${size} characters, more than the limit of ${MAX_CHARS}; simplify it`,
+    );
   }
   const walk = new Walk(document);
   return walk.checked();

@@ -61,7 +61,7 @@ Deno.test("Conversations.more() continues a request that stopped at its step lim
   assert.match(messages, /Be brief/);
   await assert.rejects(
     () => conversations.more(branch, OPTIONS),
-    /the request ended for another reason \(answered\); only a request that stopped at its step limit can continue/,
+    /: it did not stop at its step limit \(answered\); send a new request$/,
   );
 });
 

@@ -102,7 +102,11 @@ Deno.test("env.store: a value that is not JSON, an invalid key and an unknown op
     ["a getter", Object.defineProperty({}, "x", { get: () => 1, enumerable: true }), /\.x has a getter/],
     ["a hole", [undefined], /\[0\] is undefined/],
     ["a circle", circle, /has more than 500 levels, or contains itself/],
-    ["too much", "x".repeat(1 << 20), /Cannot store k: its value has 1048578 characters of JSON; the limit is 1048576/],
+    [
+      "too much",
+      "x".repeat(1 << 20),
+      /Cannot store k: its value has 1048578 characters of JSON, more than the limit of 1048576/,
+    ],
   ];
   for (const [what, value, expected] of refused) {
     await assert.rejects(own.put("k", value as string), { message: expected }, what);

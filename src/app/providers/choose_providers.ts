@@ -409,19 +409,20 @@ function presetOf(
   const asked = entry?.preset ?? name;
   if (Object.hasOwn(PRESETS, asked)) return asked;
   if (entry !== undefined && entry.preset === undefined) return null;
+  const presets = Object.keys(PRESETS);
   const what = entry === undefined ? `provider ${asked}` : `preset ${asked} of provider ${name}`;
   if (WITHOUT_SERVICE.includes(asked)) {
-    throw new ConfigError(
-      `Cannot use ${what}: it is not a service with an address and a key; choose it with --provider ${asked}`,
-    );
+    const wayOut = entry === undefined
+      ? `use it with vis run --provider ${asked}`
+      : `choose one of ${presets.join(", ")}`;
+    throw new ConfigError(`Cannot use ${what} as a service: it has no address and no key; ${wayOut}`);
   }
-  const presets = Object.keys(PRESETS);
   const [kind, known] = entry === undefined
     ? ["provider", [...new Set([...providers.map((one) => one.name), ...presets, ...WITHOUT_SERVICE])]]
     : ["preset", presets];
   const near = nearestName(asked, known);
-  throw new ConfigError(`Cannot use ${what}: no ${kind} has this name; choose one of ${known.join(", ")}`, {
-    advice: near === null ? "" : `did you mean ${near}?`,
+  throw new ConfigError(`Cannot use ${what}: no ${kind} has this name`, {
+    advice: near === null ? `choose one of ${known.join(", ")}` : `did you mean ${near}?`,
   });
 }
 

@@ -35,7 +35,11 @@ function lockedBy(
   if (name !== "open") {
     throw new UsageError(`Cannot use profile ${name}: Vis has no such profile; choose open or locked`);
   }
-  if (writable) throw new UsageError("Cannot use --writable: the profile is open; add --profile locked");
+  if (writable) {
+    throw new UsageError(
+      "Cannot use --writable: only the profile locked has this option; add --profile locked, or leave out --writable",
+    );
+  }
   return undefined;
 }
 

@@ -94,7 +94,7 @@ async function editText(text: string, editor: string): Promise<string | null> {
     const { code } = await startEditor(program, [...args, path]).status;
     if (code !== 0) {
       throw new UsageError(
-        `Cannot use the edited text: the editor ended with exit code ${code}; the text is unchanged`,
+        `Cannot use the edited text: the editor ended with exit code ${code}; open the editor again, and end it without an error`,
       );
     }
     const edited = (await Deno.readTextFile(path)).replace(/\n$/, "");

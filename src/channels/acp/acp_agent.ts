@@ -258,7 +258,9 @@ function promptOf(blocks: readonly ContentBlock[]): Prompt {
     else if (block.type === "resource_link") texts.push(`${block.title ?? block.name} (${block.uri})`);
     else if (block.type === "image") images.push(imageOf(block.data, block.mimeType));
     else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
-    else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads only text, images and resources`);
+    else {throw new UsageError(
+        `Cannot accept a prompt with ${block.type}: Vis reads only text, images and resources; leave out this part`,
+      );}
   }
   return { request: requestOfImages(texts.join("\n").trim(), images), images, variables };
 }
@@ -279,7 +281,9 @@ function embedded(
   }
   if (!resource.mimeType?.startsWith("image/")) {
     throw new UsageError(
-      `Cannot accept ${resource.uri}: it is ${resource.mimeType ?? "binary"}, but Vis reads only text and images`,
+      `Cannot accept ${resource.uri}: it is ${
+        resource.mimeType ?? "binary"
+      }, but Vis reads only text and images; convert it to text`,
     );
   }
   images.push(imageOf(resource.blob, resource.mimeType));

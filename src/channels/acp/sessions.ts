@@ -142,7 +142,7 @@ function settingsOf(server: McpServer): object {
   }
   if (server.type === "http") return { url: server.url, headers: record(server.headers) };
   throw new UsageError(
-    `Cannot use MCP server ${server.name}: its type is ${server.type}, but Vis supports only stdio and HTTP`,
+    `Cannot use MCP server ${server.name}: its type is ${server.type}, but Vis supports only stdio and HTTP; use one of these`,
   );
 }
 

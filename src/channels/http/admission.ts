@@ -106,7 +106,7 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
 function checkSizes(request: Request, limits: GuardLimits): void {
   if (request.url.length > limits.urlBytes) {
     throw new Problem(
-      `Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes} bytes; shorten the URL`,
+      `Cannot read the URL: it has ${request.url.length} bytes, more than the limit of ${limits.urlBytes}; shorten the URL`,
       {
         kind: "too-large",
         status: 414,
@@ -117,7 +117,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
     throw new Problem(
-      `Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes} bytes; send fewer headers`,
+      `Cannot read the headers: they have ${bytes} bytes, more than the limit of ${limits.headerBytes}; send fewer headers`,
       {
         kind: "too-large",
         status: 431,

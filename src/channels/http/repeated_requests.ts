@@ -44,7 +44,7 @@ export class Idempotency {
     if (given === null) return await options.work(undefined);
     if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {
       const why = given.length > MAX_KEY
-        ? `it has ${given.length} characters; the limit is ${MAX_KEY} characters`
+        ? `it has ${given.length} characters, more than the limit of ${MAX_KEY}; send a shorter key`
         : given === ""
         ? `it is empty; send 1 to ${MAX_KEY} characters`
         : "it has characters that are not printable ASCII; send only printable ASCII";

@@ -60,7 +60,10 @@ export class PrefsFile implements PrefsKeeper {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
-      const note = `Cannot use ${path}: ${faultOf(error)}; Vis uses the default display settings`;
+      const wayOut = error instanceof SyntaxError
+        ? "correct or delete the file"
+        : "let Vis read the file, or delete it";
+      const note = `Cannot use ${path}: ${faultOf(error)}; ${wayOut}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
   }
@@ -101,7 +104,7 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new SyntaxError("It has another JSON value");
+  throw new SyntaxError("another JSON value");
 }
 
 function faultOf(error: unknown): string {

@@ -267,6 +267,8 @@ export async function firstEntries(
   if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // The runtime explains the failure.
   try {
     return await firstOf(entriesOf(library, { folder, path }), most);
+  } catch {
+    return await firstOf(Deno.readDir(path), most); // The runtime explains the failure.
   } finally {
     library.symbols.close(folder);
   }
@@ -306,7 +308,7 @@ async function* entriesOf(
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (;;) {
     const length = Number(await symbols.getdents64(folder, bytes, BigInt(PIECE_BYTES)));
-    if (length < 0) throw new Error(`Cannot list ${path}: the system could not read its entries`);
+    if (length < 0) throw new Error(`Cannot list ${path}: getdents64 failed`);
     if (length === 0) return;
     for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
       const name = decoder.decode(bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT)));

@@ -249,8 +249,8 @@ function questionOf(
   if (what.length > LONGEST_QUESTION) {
     throw advised(
       new Error(
-        `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
-          `limit is ${LONGEST_QUESTION} characters`,
+        `Cannot ask for this command: with its variables and input it has ${what.length} characters, more ` +
+          `than the limit of ${LONGEST_QUESTION}`,
       ),
       "write the command or its input to a file",
     );

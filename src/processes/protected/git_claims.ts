@@ -127,8 +127,8 @@ export class ClaimCache {
       for (const other of others) if (isBelow(other, within)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
-        `Cannot run commands: the settings of git in ${counted(open.size, "repository")} name ${found.length} paths; ` +
-          `the limit is ${MOST_CLAIMS} paths; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: the settings of git in ${counted(open.size, "repository")} name ${found.length} paths, ` +
+          `more than the limit of ${MOST_CLAIMS}; start Vis in a folder with fewer repositories`,
       );
     }
     return found;

@@ -111,8 +111,8 @@ export class ProtectedPaths {
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
-        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would use; the ` +
-          `limit is ${MOST_PLACEHOLDERS} paths; correct the settings of git`,
+        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would use, more ` +
+          `than the limit of ${MOST_PLACEHOLDERS}; correct the settings of git`,
       );
     }
     const release: (() => void)[] = [];
@@ -154,7 +154,7 @@ export class ProtectedPaths {
       await leave();
       throw new Error(
         `Cannot run commands: ${layers.length} paths of ${counted(tops.length, "repository")} would be ` +
-          `read-only; the limit is ${MOST_LAYERS} paths; start Vis in a folder with fewer repositories`,
+          `read-only, more than the limit of ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
       );
     }
     const places = new Map<string, string>();

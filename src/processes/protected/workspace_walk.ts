@@ -110,8 +110,8 @@ export class WorkspaceWalk {
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
-        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories; the limit is ` +
-          `${MOST_REPOSITORIES} repositories; start Vis in a folder with fewer`,
+        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories, more than the limit ` +
+          `of ${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
       );
     }
     return found;

@@ -56,17 +56,16 @@ export class Failures {
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const { endpoint: { hasKey }, advice: { key } } = this.#facts;
       const why = hasKey
-        ? `it refused ${status === 403 ? "the key or its use" : "the key"} with status ${status}; check`
-        : `it refused access without a key (status ${status}); set`;
-      const message = `Cannot sign in to ${at}: ${why} ${key}${this.#said(text)}`;
+        ? `it refused ${status === 403 ? "the key or its use" : "the key"} with status ${status}`
+        : `it refused access without a key, with status ${status}`;
+      const message = `Cannot sign in to ${at}: ${why}${this.#said(text)}; ${hasKey ? "check" : "set"} ${key}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
       const message =
-        `Cannot get a reply from ${at}: the account has no credit left or no active billing (status ${status})${
-          this.#said(text)
-        }; check the account`;
+        `Cannot get a reply from ${at}: it refused the model call with status ${status}, because the account has no ` +
+        `credit left or no active billing${this.#said(text)}; check the account`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
@@ -80,16 +79,17 @@ export class Failures {
     const at = this.#facts.endpoint.base;
     if (status === 407) return this.#byProxy();
     if (status === 429) {
-      const asks = wait === null ? "; try again later" : `; it asks Vis to wait ${waitText(wait)}`;
-      const message = `Cannot get a reply from ${at}: it received too many requests (status 429)${asks}${
-        this.#said(text)
-      }`;
+      const advice = wait === null ? "try again later" : `it asks Vis to wait ${waitText(wait)}`;
+      const message =
+        `Cannot get a reply from ${at}: it refused the model call with status 429, because it received too many requests${
+          this.#said(text)
+        }; ${advice}`;
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
     }
     if (status >= 500 || status === 408) {
-      const message = `Cannot get a reply from ${at}: the server failed with status ${status}; try again later${
+      const message = `Cannot get a reply from ${at}: the server failed with status ${status}${
         this.#said(text)
-      }`;
+      }; try again later`;
       return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait });
     }
     const { model, baseUrl } = this.#facts.advice;
@@ -188,17 +188,17 @@ export class Failures {
     const isUnpulled = /\bpull/i.test(refusal.text);
     const fix = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
-      ? `Cannot find ${url}: the server responded with status ${status}; check ` +
-        `${baseUrl}${hint}${this.#said(refusal.text)}`
-      : `Cannot find model "${asked.model}" or the path ${url}: the server responded with status ${status}; ${fix}; ` +
-        "vis models lists the models that exist" + this.#said(refusal.text);
+      ? `Cannot find ${url}: the server responded with status ${status}` +
+        `${this.#said(refusal.text)}; check ${baseUrl}${hint}`
+      : `Cannot find model "${asked.model}" or the path ${url}: the server responded with status ${status}` +
+        `${this.#said(refusal.text)}; ${fix} (vis models lists the models that exist)`;
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
   #said(text: string): string {
     if (/^\s*(<!doctype|<html)/i.test(text)) return "";
     const shown = this.#facts.endpoint.clean(text).replace(/\.$/, "");
-    return shown === "" ? "" : `; the server replied: ${shown}`;
+    return shown === "" ? "" : ` (the server replied: ${shown})`;
   }
 }
 

@@ -189,7 +189,7 @@ Deno.test("chooseProviders() suggests the nearest known name, and a fix for a mi
   const cases: readonly (readonly [Asked, RegExp])[] = [
     [
       { config: { provider: "antropic" } },
-      /^Cannot use provider antropic: no provider has this name; choose one of .*; did you mean anthropic\?$/,
+      /^Cannot use provider antropic: no provider has this name; did you mean anthropic\?$/,
     ],
     [
       { config: { provider: "acme" } },
@@ -197,7 +197,7 @@ Deno.test("chooseProviders() suggests the nearest known name, and a fix for a mi
     ],
     [
       { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
-      /^Cannot use preset opnrouter of provider x: no preset has this name; .* vllm; did you mean openrouter\?$/,
+      /^Cannot use preset opnrouter of provider x: no preset has this name; did you mean openrouter\?$/,
     ],
     [
       { config: { providers: [{ name: "x" }] } },

@@ -118,7 +118,7 @@ Deno.test("makeProvider() names the variable that contained the key", async () =
     const { provider } = await makeProvider(root, "m");
     await assert.rejects(
       provider.models({ signal: AbortSignal.timeout(5_000) }),
-      /Cannot sign in to .*: it refused the key with status 401;.* replied: Incorrect API key provided: \[hidden\]/,
+      /Cannot sign in to .*: it refused the key with status 401 \(the server replied: Incorrect API key provided: \[hidden\]/,
     );
   } finally {
     await mock.close();

@@ -227,6 +227,6 @@ Deno.test("AppProviderAdmin.models() falls back to the data, then to the setting
   );
   await assert.rejects(
     admin.loginKind("demo"),
-    /^ConfigError: Cannot use provider demo: it is not a service with an address and a key/,
+    /^ConfigError: Cannot use provider demo as a service: .*; use it with vis run --provider demo$/,
   );
 });

@@ -278,7 +278,7 @@ Deno.test("guard() limits addresses, headers and bodies", async () => {
     414,
     `Cannot read the URL: it has ${
       new URL("/api/v1?x=", rig.url).href.length + 5_000
-    } bytes; the limit is 4096 bytes; shorten the URL`,
+    } bytes, more than the limit of 4096; shorten the URL`,
   ]);
   assert.equal((await rig.ask("/api/v1", { headers: { "x-large": "a".repeat(9_000) } })).status, 431);
   const big = await rig.post("/api/v1/conversations", { title: "a".repeat(1 << 20) });

@@ -53,7 +53,7 @@ Deno.test("a file that is too large, missing or not text is reported, and the ne
     api.say(null, { document: { file_id: "x", file_name: "big.iso", file_size: 90_000_000 } });
     await until(() =>
       api.shown().some((text) =>
-        text.startsWith("⚠️ Cannot read big.iso: it has 90000000 bytes; the limit is 20971520 bytes")
+        text.startsWith("⚠️ Cannot read big.iso: it has 90000000 bytes, more than the limit of 20971520")
       )
     );
     api.fail("getFile", refused(400, "Bad Request: file is too big"));

@@ -23,7 +23,7 @@ Deno.test("an answer that stopped at the step limit has a button for ten more st
       assert.deepEqual(whole?.buttons, {});
       rig.api.say("/more");
       await rig.until(
-        () => rig.api.shown().some((text) => /only a request that stopped at its step limit can continue/.test(text)),
+        () => rig.api.shown().some((text) => /it did not stop at its step limit \(/.test(text)),
         "a refusal",
       );
     });

@@ -85,7 +85,7 @@ Deno.test("a chip is removed as a whole, and an incomplete chip is text", () =>
 Deno.test("a path that cannot be attached is reported, and no typed or pasted text is lost", () =>
   withImages([final("Seen: as text")], async ({ screen, engine, folder }) => {
     for (
-      const [name, why] of [["large.png", /5000001 bytes; the limit is 5000000/], [
+      const [name, why] of [["large.png", /5000001 bytes, more than the limit of 5000000/], [
         "words.png",
         /it is not a PNG/,
       ]] as const

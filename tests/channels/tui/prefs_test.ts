@@ -39,7 +39,7 @@ Deno.test("PrefsFile.open() returns the defaults and a note for a bad file, and 
       await Deno.writeTextFile(path, text);
       const { prefs, note } = await PrefsFile.open(path);
       assert.deepEqual(prefs.get(), DEFAULT_PREFS);
-      assert.match(note, /^Cannot use .*: .*; Vis uses the default display settings$/);
+      assert.match(note, /^Cannot use .*: .*; (?:correct or delete the file|let Vis read the file, or delete it)$/);
       await prefs.set({ iterations: false });
       const after = await PrefsFile.open(path);
       assert.deepEqual([after.prefs.get().iterations, after.note], [false, ""]);

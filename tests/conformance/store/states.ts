@@ -209,7 +209,7 @@ export const storeStateCases: readonly StoreCase[] = [
       const put = (key: string, value: JsonValue, ifVersion?: number) => states.put(GLOBAL, { key, value, ifVersion });
       await assert.rejects(async () => await put("k", "x".repeat(1 << 20)), {
         name: "UsageError",
-        message: /Cannot store k: its value has 1048578 characters of JSON; the limit is 1048576/,
+        message: /Cannot store k: its value has 1048578 characters of JSON, more than the limit of 1048576/,
       });
       assert.equal(await put("k", 0, 0), 1);
       await assert.rejects(put("k", 1, 0), {

@@ -144,7 +144,7 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
   await at(SOME, async (place) => {
     await refused(
       place,
-      /has 50\d\d characters; the limit is 4000 characters; write the command or its input to a file/,
+      /has 50\d\d characters, more than the limit of 4000; write the command or its input to a file/,
       {
         input: "x".repeat(5_000),
       },

@@ -172,7 +172,7 @@ Deno.test("openAiChat() distinguishes a filter that refused the request from a w
   for (const reply of refusals) {
     const { code, retryable, message } = await failureTo("openai-chat", reply);
     assert.deepEqual([code, retryable], ["refused", false], message);
-    assert.match(message, /the model or a filter refused the request; the server replied: .*rephrase it/);
+    assert.match(message, /the model or a filter refused the request \(the server replied: .*\); rephrase it/);
   }
 });
 
@@ -199,7 +199,7 @@ Deno.test("openAiChat() knows a model that is not there by the words of services
     const { message, retryable } = await failureTo("openai-chat", { status: 400, error });
     assert.match(
       message,
-      /^Cannot find model "mock-1" .* status 400; .*vis models lists the models that exist; the server replied: /,
+      /^Cannot find model "mock-1" .* status 400 \(the server replied: .*\); .* \(vis models lists the models that exist\)$/,
     );
     assert.equal(retryable, false);
   }
@@ -222,7 +222,7 @@ Deno.test("openAiChat() reads no more of an endless error than it needs", async 
     return new Response(body, { status: 500 });
   });
   const provider = await provide("openai-chat", { baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
-  await assert.rejects(collect(provider), /status 500; .*the server replied: xxx/);
+  await assert.rejects(collect(provider), /status 500 \(the server replied: xxx/);
   await server.shutdown();
 });
 
@@ -253,7 +253,7 @@ Deno.test("openAiChat() explains how to fetch a model that Ollama does not have"
   const error = { message: `model "mock-1" not found, try pulling it first`, type: "api_error" };
   const { message, status } = await failureTo("openai-chat", { status: 404, error });
   assert.equal(status, 404);
-  assert.match(message, /^Cannot find model "mock-1" .*; fetch it with ollama pull mock-1; vis models lists/);
+  assert.match(message, /^Cannot find model "mock-1" .*; fetch it with ollama pull mock-1 \(vis models lists/);
 });
 
 Deno.test("openAiChat() waits as long as the headers of a limit request", async () => {
@@ -330,6 +330,6 @@ Deno.test("openAiChat() waits as long as the text or the fields of an error requ
   const named: readonly (readonly [string, string])[] = [["12h30m", "12 h 30 min"], ["90s", "90 s"], ["3 days", "3 d"]];
   for (const [text, shown] of named) {
     const { message } = await failureTo("openai-chat", said(`try again in ${text}`));
-    assert.ok(message.includes(`it asks Vis to wait ${shown};`), message);
+    assert.ok(message.includes(`; it asks Vis to wait ${shown}`), message);
   }
 });

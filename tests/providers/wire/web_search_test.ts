@@ -128,7 +128,7 @@ Deno.test("a service that refuses its search gives its reason", async () => {
     const reply = { status: 400, error: { message: "Web search is not enabled for this organization." } };
     await assert.rejects(
       searched(protocol, reply),
-      /refused the model call with status 400; the server replied: Web search is not enabled for this organization$/,
+      /refused the model call with status 400 \(the server replied: Web search is not enabled for this organization\)$/,
     );
   }
 });

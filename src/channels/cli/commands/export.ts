@@ -21,7 +21,9 @@ export async function exportCommand(
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
     if (branch === null) {
-      throw new UsageError(`Cannot export a conversation: ${workspace} has none yet; name one, or ask something first`);
+      throw new UsageError(
+        `Cannot export a conversation: workspace ${workspace} has none yet; name one by its id, or send a request first`,
+      );
     }
     const branches = await conversations.branches(branch.conversationId);
     const numbers = await forkNumbers(conversations, branches);
@@ -131,7 +133,7 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
       throw new UsageError(
-        `Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES} bytes; vis db backup copies a whole database`,
+        `Cannot import ${path}: it has ${size} bytes, more than the limit of ${MAX_ARCHIVE_BYTES}; vis db backup copies a whole database`,
       );
     }
     using file = await Deno.open(path);

@@ -56,9 +56,11 @@ export async function addMcpServer(
   const answers = flags.check ? await answersOf({ services, io }, { name, candidate }) : [];
   const [answered] = answers ?? [];
   if (answered?.state === "failed") {
-    const download = DOWNLOADS.test(command) && !flags.network ? "; add --network to let it download its program" : "";
+    const download = DOWNLOADS.test(command) && !flags.network
+      ? "--network lets the server download its program, and "
+      : "";
     throw new UsageError(
-      `Cannot add server ${name}: its check failed (${answered.found})${download}; --no-check adds the server ` +
+      `Cannot add server ${name}: its check failed (${answered.found}); ${download}--no-check adds the server ` +
         "without a check",
     );
   }

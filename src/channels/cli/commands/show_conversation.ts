@@ -20,7 +20,9 @@ export async function showConversation(
     async ({ conversations, workspace }) => {
       const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
       if (!branch) {
-        throw new UsageError(`Cannot show a conversation: workspace ${workspace} has none; name one by its id`);
+        throw new UsageError(
+          `Cannot show a conversation: workspace ${workspace} has none yet; name one by its id, or send a request first`,
+        );
       }
       const all = await conversations.branches(branch.conversationId);
       const [numbers, { branchId: lastUsed }] = await Promise.all([

@@ -166,7 +166,7 @@ messages.post(
     throw new Problem(
       `Cannot answer question ${
         id.slice(0, 100)
-      }: no open question of the conversation has this id; somebody may have answered it; list the open questions again`,
+      }: no open question of the conversation has this id, so somebody may have answered it; list the open questions again`,
       {
         kind: "not-found",
       },

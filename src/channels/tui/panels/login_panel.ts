@@ -72,7 +72,7 @@ export class LoginPanel extends BasePanel {
         const trial = await admin.tryKey(this.#provider, key, signal);
         if (trial?.state === "refused") {
           throw new Error(
-            `Cannot save the key: ${this.#provider} rejected it (${trial.found}); enter another key, or save it ` +
+            `Cannot save the key: ${this.#provider} rejected it (${trial.found}); enter another key, or save this key ` +
               `unchecked with vis auth login ${this.#provider} --no-check`,
           );
         }

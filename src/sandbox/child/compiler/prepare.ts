@@ -61,7 +61,9 @@ interface Attempt {
 }
 
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
-  if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
+  if (source.length > MAX_CHARS) {
+    return tooLong(source, `${source.length} characters, more than the limit of ${MAX_CHARS}`);
+  }
   const { parsed, map, note } = read(source, options.loadSucrase);
   const refuse = (
     name: string,
@@ -77,7 +79,9 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   });
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, nodes, longest, stripped } = parsed;
-  if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations; the limit is ${MAX_NODES}`);
+  if (nodes > MAX_NODES) {
+    return tooLong(source, `${nodes} names, values and operations, more than the limit of ${MAX_NODES}`);
+  }
   const toSource = composeMaps(parsed.map, map);
   const place = (offset: number): string => {
     const { line, column } = positionAt(source, mapOffset(toSource, offset));

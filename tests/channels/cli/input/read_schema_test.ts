@@ -36,5 +36,5 @@ Deno.test("readImageArgument() reads files by their bytes, and addresses as they
     await refused(readImageArgument(folder), /it is not a file/);
     await refused(readImageArgument(join(folder, "none.png")), /Cannot use image .*none\.png/);
     await Deno.truncate(path, 5_000_001);
-    await refused(readImageArgument(path), /5000001 bytes; the limit is 5000000/);
+    await refused(readImageArgument(path), /5000001 bytes, more than the limit of 5000000/);
   }));

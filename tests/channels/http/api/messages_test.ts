@@ -140,7 +140,7 @@ Deno.test("retry: more continues the last query for ten steps, and refuses other
     /^Cannot continue request .*: it is not the last request of its branch; fork the conversation at this request first/,
   );
   const answered = await more(done.queryId);
-  assert.match((await answered.json()).detail, /the request ended for another reason \(answered\)/);
+  assert.match((await answered.json()).detail, /it did not stop at its step limit \(answered\)/);
 });
 
 Deno.test("cancel ends the running query as interrupted and keeps the conversation usable", async () => {
@@ -270,7 +270,7 @@ Deno.test("messages: an idempotency key runs a request once, also for clients at
       ],
       [
         "k".repeat(300),
-        `${"k".repeat(56)}… (+244 chars)": it has 300 characters; the limit is 255 characters`,
+        `${"k".repeat(56)}… (+244 chars)": it has 300 characters, more than the limit of 255; send a shorter key`,
       ],
       [" ", 'Cannot use Idempotency-Key "": it is empty; send 1 to 255 characters'],
     ] as const

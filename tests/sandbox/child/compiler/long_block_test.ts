@@ -21,11 +21,11 @@ Deno.test("prepareBlock() refuses a block that is too long, with the reason and 
   const advice = "split it into several blocks, keep data in a file, or repeat with a loop";
   assert.equal(
     refusal(`const text = "${"x".repeat(256 << 10)}"`),
-    `The block is too long: it has 262159 characters; the limit is 262144; ${advice}`,
+    `The block is too long: it has 262159 characters, more than the limit of 262144; ${advice}`,
   );
   assert.equal(
     refusal(`let a = 0, b = 1;${repeated(30_000, () => "a=b+1;")}`),
-    `The block is too long: it has 180008 names, values and operations; the limit is 150000; ${advice}`,
+    `The block is too long: it has 180008 names, values and operations, more than the limit of 150000; ${advice}`,
   );
 });
 
