@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6ed66e5a183aeb95da8a733b5abca31fcb76c0ae235438745a9be7b8166cc989
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e468d142b9c66befae7fc22485a9db9379439315452ce820baf7a617f200b894
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

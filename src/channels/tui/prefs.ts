@@ -104,7 +104,7 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new SyntaxError("another JSON value");
+  throw new SyntaxError("It has another JSON value");
 }
 
 function faultOf(error: unknown): string {

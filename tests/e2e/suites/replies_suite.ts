@@ -112,7 +112,7 @@ export function repliesSuite(launcher: Launcher): void {
         assert.equal(queries[1]?.text.endsWith("all variables are kept:\n\nx"), true);
         const again = await user.run(["run", "--more"]);
         assert.deepEqual([again.code, again.stdout], [2, ""]);
-        assert.match(again.stderr, /the request ended for another reason \(answered\)/);
+        assert.match(again.stderr, /it did not stop at its step limit \(answered\)/);
       }, { reply: [replyJson("const got = 1"), final("Got to {{got}}"), replyJson("got + 1", { final: "All 2" })] }),
       "its blocks never end": withUser(async (user) => {
         await Deno.mkdir(user.path("vis"));
