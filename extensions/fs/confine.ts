@@ -100,7 +100,7 @@ function namedIn({ root, tree }: Workspace, path: string): string {
   if (named.split(sep).length > MAX_DEPTH) {
     const { length } = named.split(sep);
     throw advised(
-      new RangeError(`Cannot use the path ${shortened(path)}: it has ${length} names; the limit is ${MAX_DEPTH}`),
+      new RangeError(`Cannot use the path ${shortened(path)}: it has ${length} names, and the limit is ${MAX_DEPTH}`),
       "use fewer folders",
     );
   }

@@ -19,7 +19,11 @@ export async function init(
     const where = there === env.workspace
       ? "the workspace already has .git"
       : `the workspace is in the repository ${there}`;
-    throw advised(new Error(`Cannot make a repository: ${where}`), "call git.status()");
+    const isUsed = there === env.workspace || there === env.root;
+    throw advised(
+      new Error(`Cannot make a repository: ${where}`),
+      isUsed ? "call git.status()" : "ask the user to start Vis there",
+    );
   }
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
   const args = [

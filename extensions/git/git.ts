@@ -275,8 +275,8 @@ export async function askToChange(
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call git.${name}: ${reason}; Vis asks before each change, because the command wall is ` +
-      `incomplete (${unwalled.reason}); the user can run vis doctor, which shows how to complete it`,
+    `Cannot call git.${name}: ${reason} (Vis asks before each change, because ${unwalled.reason}); ` +
+      "vis doctor shows how to complete the command wall",
   );
 }
 
@@ -329,7 +329,7 @@ export function reasonLines(output: string): readonly string[] {
 }
 
 export function plainReason(stderr: string): string {
-  const text = reasonLines(stderr).join("; ").replaceAll(":; ", ": ");
+  const text = reasonLines(stderr).join(", ").replaceAll(":, ", ": ");
   const plain = text || stderr.trim() || "git gave no reason";
   return shorten(plain, MAX_REASON).replace(/[.;]+$/, "");
 }

@@ -19,7 +19,7 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
 function refFault(ref: string): string | null {
   if (ref === "") return "it is empty";
   if (ref.startsWith("-")) return "it begins with a dash, like an option of git";
-  if (ref.length > MAX_REF_CHARS) return `it has ${ref.length} characters; the limit is ${MAX_REF_CHARS}`;
+  if (ref.length > MAX_REF_CHARS) return `it has ${ref.length} characters, and the limit is ${MAX_REF_CHARS}`;
   // deno-lint-ignore no-control-regex
   return /[\x00-\x1f\x7f]/.test(ref) ? "it contains a control character" : null;
 }
@@ -58,7 +58,7 @@ async function refsOf(git: Git, under: readonly string[] = []): Promise<readonly
 
 function nearest(name: string, known: readonly string[]): string {
   const names = nearestNames(name, known);
-  return names.length === 0 ? "" : `; the nearest ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
+  return names.length === 0 ? "" : ` (the nearest ${names.length === 1 ? "is" : "are"} ${names.join(", ")})`;
 }
 
 export async function refError(

@@ -66,10 +66,11 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);
-    const reasons = [...(ended() ? [known] : [message, known]), hint].filter((one) => one !== "");
+    const reason = (ended() ? [known] : [message, known]).filter((one) => one !== "").join(", ");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
-    throw new Error(`${"url" in config ? "Vis could not connect" : "It did not start"}; ${reasons.join("; ")}`);
+    const failed = `${"url" in config ? "Vis could not connect" : "It did not start"} (${reason})`;
+    throw new Error(hint === "" ? failed : `${failed}; ${hint}`);
   }
   return {
     client,
@@ -132,9 +133,9 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
   if (status === 401 || status === 403) {
     return isSigned(headers)
       ? "the server refuses the Authorization header: the token may be wrong or expired"
-      : `the server requires a login or a token; ${loginAdvice(name)}`;
+      : loginAdvice(name);
   }
   if (status !== 404 && status !== 405) return "";
-  return "the address does not speak streamable HTTP; Vis does not support servers with only the older SSE " +
-    "transport, and many have both, the newer one below /mcp";
+  return "use the address of the server for streamable HTTP, often the address below /mcp, because Vis does not " +
+    "support the older SSE transport";
 }

@@ -91,7 +91,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");
-  if (size > MAX_BYTES) throw new Error(`It has ${size} bytes; the limit is ${MAX_BYTES}`);
+  if (size > MAX_BYTES) throw new Error(`It has ${size} bytes, and the limit is ${MAX_BYTES}`);
   const bytes = await plainFile(path, { links: false, most: MAX_BYTES });
   const { text } = decodeText(bytes) ?? { text: "" };
   return { text, digest: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };

@@ -223,7 +223,9 @@ async function request(
   } catch (error) {
     if (!mayHaveRun || !(error instanceof ServerError)) throw error;
     throw advised(
-      new Error(`Cannot finish ${name} of MCP server ${link.name}: ${error.why}; it may have run`, { cause: error }),
+      new Error(`Cannot finish ${name} of MCP server ${link.name}: ${error.why} (the tool may have run)`, {
+        cause: error,
+      }),
       "check before you call it again",
     );
   }
@@ -247,8 +249,8 @@ async function askUser(
   if (given.length > MAX_SHOWN) {
     throw advised(
       new Error(
-        `Cannot call ${scope}: the user must read its arguments, which have ${given.length} characters; the ` +
-          `limit is ${MAX_SHOWN}; ${allowing}`,
+        `Cannot call ${scope}: its arguments have ${given.length} characters, and a question shows at most ` +
+          `${MAX_SHOWN} (${allowing})`,
       ),
       "pass less at once",
     );

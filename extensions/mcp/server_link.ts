@@ -147,7 +147,7 @@ export class ServerLink {
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
-      const last = this.#why === "" ? "" : ` (${this.#why})`;
+      const last = this.#why === "" ? "" : `: ${this.#why}`;
       throw new ServerError(
         this.name,
         `it failed twice, and Vis starts it again in ${seconds} s at the earliest${last}`,
@@ -228,7 +228,7 @@ export class ServerLink {
     if (error instanceof ServerError) return error;
     const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause.message : "";
     const said = reasonOf(error), parts = [why.startsWith(said) ? "" : said, cause, why];
-    const text = parts.filter((one) => one !== "").join("; ");
+    const text = parts.filter((one) => one !== "").join(", ");
     const wants = error instanceof LoginError ? "login" : null;
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()), wants);
   }

@@ -85,7 +85,9 @@ export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
     if (missing === undefined) continue;
-    const why = auth ? `; save it with vis auth login ${secret}` : ", which the environment of Vis lacks";
+    const why = auth
+      ? `; save it with vis auth login ${secret}`
+      : ", which the environment of Vis lacks; set this variable and start Vis again";
     throw new ServerError(name, `its setting ${key} needs ${missing}${why}`, "secret");
   }
 }

@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
       : `it wrote ${this.#garbageCount === 1 ? "a line" : `${this.#garbageCount} lines`} that ${
         this.#garbageCount === 1 ? "is not a message" : "are not messages, the first"
       }: ${this.#garbage[0]}`;
-    return [this.#why, wrong].filter((one) => one).join("; ");
+    return [this.#why, wrong].filter((one) => one).join(", and ");
   }
 
   get ended(): boolean {
@@ -191,7 +191,7 @@ export class LineSplitter {
   push(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
     this.#unasked += bytes.length;
     if (this.#unasked > this.#maxUnasked) {
-      throw new RangeError(`It wrote ${this.#unasked} unsolicited bytes; the limit is ${this.#maxUnasked}`);
+      throw new RangeError(`It wrote ${this.#unasked} unsolicited bytes, and the limit is ${this.#maxUnasked}`);
     }
     const lines: string[] = [];
     let from = 0;

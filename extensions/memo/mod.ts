@@ -133,7 +133,7 @@ export async function addMemo(
   if (line === "") throw advised(new Error("Cannot keep the memo: its text is empty"), "write a text");
   if (line.length > MAX_MEMO_CHARS) {
     throw advised(
-      new Error(`Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_MEMO_CHARS}`),
+      new Error(`Cannot keep the memo: its text has ${line.length} characters, and the limit is ${MAX_MEMO_CHARS}`),
       "shorten it",
     );
   }
@@ -223,7 +223,7 @@ function parsed(text: string, file: string): readonly Memo[] {
     const { notes: memos }: { readonly notes: readonly Memo[] } = JSON.parse(text);
     if (Array.isArray(memos) && memos.every(isMemo)) return memos;
   } catch { /* The error below reports it. */ }
-  throw new Error(`Cannot read ${file}: it contains no valid list of memos; correct or remove it`);
+  throw new Error(`Cannot read ${file}: it contains no valid list of memos; correct or delete the file`);
 }
 
 function isMemo({ id, text, at }: Memo): boolean {

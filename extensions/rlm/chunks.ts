@@ -1,5 +1,5 @@
 import { askAll, type AskAllOptions, type Failure } from "./ask.ts";
-import { advised, type EnvironmentView } from "@vis/extension";
+import { advised, type EnvironmentView, reasonOf } from "@vis/extension";
 
 export type MapOptions = AskAllOptions & ChunkOptions;
 
@@ -36,7 +36,8 @@ function allTexts(texts: readonly unknown[]): string[] {
   const [first] = failed;
   const lacks = `${failed.length} of ${texts.length} texts`;
   if (typeof first === "object" && first !== null && "error" in first) {
-    throw new Error(`${String(first.error)}; for this reason, rlm.reduceChunks lacks ${lacks}`);
+    const reason = reasonOf(first.error);
+    throw advised(new Error(`Cannot merge the texts: ${lacks} failed (${reason})`), "ask for these texts again");
   }
   throw advised(
     new TypeError(`Cannot merge the texts: the type of ${lacks} is not string, but ${typeof first}`),
@@ -70,7 +71,10 @@ export interface ChunkOptions {
 
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) {
-    throw new RangeError(`Cannot cut the text: the overlap is ${overlap}; the limit is half of the size, ${size / 2}`);
+    throw advised(
+      new RangeError(`Cannot cut the text: the overlap is ${overlap}, and the limit is half of the size, ${size / 2}`),
+      "use a smaller overlap, or a larger size",
+    );
   }
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {

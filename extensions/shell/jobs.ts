@@ -225,12 +225,13 @@ export class JobInput {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) throw new Error(`${cannot}: its input has ended`);
     if (bytes.length > UNREAD_BYTES) {
-      const size = `the text has ${bytes.length} bytes; the limit is ${UNREAD_BYTES}`;
+      const size = `the text has ${bytes.length} bytes, and the limit is ${UNREAD_BYTES}`;
       throw advised(new Error(`${cannot}: ${size}`), "write it in parts");
     }
     if (bytes.length > (this.#controller.desiredSize ?? 0)) {
-      throw new Error(
-        `${cannot}: it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`,
+      throw advised(
+        new Error(`${cannot}: it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`),
+        "write again when it has read more",
       );
     }
     if (bytes.length > 0) this.#controller.enqueue(bytes);

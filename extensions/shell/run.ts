@@ -382,7 +382,8 @@ async function ask(
         : `${setting} allows a command to ${does}`,
     ];
   });
-  throw new Error([`Cannot allow ${scope.slice(0, LONGEST_SCOPE)}: ${reason}`, ...settings].join("; "));
+  const way = settings.length === 0 ? "" : `; ${settings.join(", and ")}`;
+  throw new Error(`Cannot allow ${scope.slice(0, LONGEST_SCOPE)}: ${reason}${way}`);
 }
 
 export function spawnOptions(

@@ -30,7 +30,7 @@ const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export function parseUrl(text: string, base?: URL): URL {
-  if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters; the limit is ${MAX_URL}`);
+  if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters, and the limit is ${MAX_URL}`);
   if (!URL.canParse(text, base)) throw new Error("The address is not a URL such as https://host/path");
   const url = new URL(text, base);
   if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
@@ -47,7 +47,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timeout = setTimeout(
     () =>
       timer.abort(
-        advised(new Error(`It took longer than ${options.timeoutMs} ms, the limit`), "timeoutMs sets another one"),
+        advised(new Error(`It took longer than ${options.timeoutMs} ms, the limit`), "set a larger timeoutMs"),
       ),
     options.timeoutMs,
   );
@@ -104,13 +104,11 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   }
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
-  const refused = new Error(
-    `the host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { ` +
-      `"${list}": ["${name}"] }`,
-  );
-  if (!LOOPBACK.test(plain)) throw refused;
+  const cause = `the host ${name} is not in web.${list}`;
+  const way = `only the user can allow it, in ${configFile}: "web": { "${list}": ["${name}"] }`;
+  if (!LOOPBACK.test(plain)) throw new Error(`${cause}; ${way}`);
   const command = JSON.stringify(`curl -sS ${url.href}`);
-  throw advised(refused, `a server that shell.start began is reached by commands: await shell.run(${command})`);
+  throw advised(new Error(`${cause} (${way})`), `call a server of shell.start by await shell.run(${command})`);
 }
 
 /** Returns the host and port for the question to the user, or null for a host that is not on the internet. */

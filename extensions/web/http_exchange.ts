@@ -29,7 +29,9 @@ export async function exchange(connection: Deno.Conn, request: HttpRequest): Pro
     for (let interim = 0; head.status < 200; head = await readHead(reader)) {
       if (++interim > MOST_INTERIM || head.status === 101) {
         throw new Error(
-          `The response has more than ${MOST_INTERIM} interim answers, or switches the protocol`,
+          head.status === 101
+            ? "The response switches the protocol"
+            : `The response has more than ${MOST_INTERIM} interim answers, the limit`,
         );
       }
     }

@@ -42,7 +42,7 @@ async function checkedAddresses(
   if (wrong === undefined) return addresses;
   if (reach === "local") throw new Error(`${url.hostname} has the reserved address ${wrong}`);
   const what = literal ? `${host} is` : `${url.hostname} has the address ${wrong}, which is`;
-  throw new Error(`${what} not on the internet; Vis reaches only addresses with ports in web.local there`);
+  throw new Error(`${what} not on the internet; the user can add the host with its port to web.local`);
 }
 
 async function found(
@@ -58,7 +58,7 @@ async function found(
   }
   if (addresses.length === 0) throw new Error(`Vis found no address of the name ${host}${why}`);
   if (addresses.length <= MOST_ADDRESSES) return addresses;
-  throw new Error(`The name ${host} has ${addresses.length} addresses; the limit is ${MOST_ADDRESSES}`);
+  throw new Error(`The name ${host} has ${addresses.length} addresses, and the limit is ${MOST_ADDRESSES}`);
 }
 
 async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {

@@ -55,7 +55,7 @@ async function allowed(
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot search the web: searches are not allowed: ${reason}; the user allows them with vis config set web.search true`,
+    `Cannot search the web: searches are not allowed (${reason}); the user allows them with vis config set web.search true`,
   );
 }
 

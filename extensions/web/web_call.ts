@@ -173,20 +173,20 @@ function requestHeaders(
 ): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) {
-    throw advised(new Error(`The request has ${entries.length} headers; the limit is ${MOST}`), "send fewer");
+    throw advised(new Error(`The request has ${entries.length} headers, and the limit is ${MOST}`), "send fewer");
   }
   const headers = new Map<string, string>(Object.entries({ ...DEFAULTS, ...type }));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
-    if (OWN.test(key)) throw advised(new Error(`Vis lets no call set the header ${key}`), "omit it");
+    if (OWN.test(key)) throw advised(new Error(`Only Vis sets the header ${key}`), "omit the header");
     // A line break would start another header, and a header can have only bytes.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);
     }
     if (value.length > MAX_VALUE) {
       throw advised(
-        new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}`),
+        new Error(`The header ${key} has ${value.length} characters, and the limit is ${MAX_VALUE}`),
         "shorten it",
       );
     }

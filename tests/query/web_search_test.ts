@@ -89,7 +89,11 @@ Deno.test("web.search() is refused without a user and in the locked profile, and
       plain: () => (calls++, FOUND),
     }, { settings: { approvals } });
     const { answer } = await engine.ask("Search");
-    assert.match(answer, /^Cannot search the web: searches are not allowed: .*; the user allows them with/, approvals);
+    assert.match(
+      answer,
+      /^Cannot search the web: searches are not allowed \(.*\); the user allows them with/,
+      approvals,
+    );
     assert.equal(calls, 0);
   }
 });

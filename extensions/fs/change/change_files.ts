@@ -116,11 +116,11 @@ async function askForObeyed(
   const parts = [...Map.groupBy(obeyed, ({ reason }) => reason)].map(([reason, those]) =>
     `${those.map(({ path }) => path).join(", ")}, which ${reason}`
   );
-  const what = `change ${parts.join("; ")}`;
+  const what = `change ${parts.join(", and ")}`;
   const running = obeyed.find((one) => one.running !== null)?.running;
   if (running) {
     throw advised(
-      new Error(`Cannot ${what}: the running command ${running} could then change it too`),
+      new Error(`Cannot ${what}: the running command ${running} could then change the same files`),
       "stop the command first",
     );
   }

@@ -4,7 +4,7 @@ import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
 import { INSTEAD, knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
 import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
-import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
+import { type Facts, sha256Of } from "../tree/tree.ts";
 import { advised, type DecodedText, decodeText, reasonOf } from "@vis/extension";
 
 export const MAX_WRITE = 16 * 1024 * 1024;
@@ -100,7 +100,7 @@ export function newBytes(
   }
   if (bytes.length <= MAX_WRITE) return bytes;
   throw advised(
-    new RangeError(`Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MiB`),
+    new RangeError(`Cannot ${action} ${path}: it would have ${bytes.length} bytes, and the limit is ${MAX_WRITE}`),
     "write several files",
   );
 }

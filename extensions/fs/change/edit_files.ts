@@ -87,9 +87,11 @@ function refuseFaults(faults: readonly Error[]): void {
   const [first] = faults;
   if (first === undefined) return;
   if (faults.length === 1) throw first;
-  const all = new Error(`Cannot edit the files: no file changed\n${faults.map(withoutAdvice).join("\n")}`);
+  const all = new Error(
+    `Cannot edit the files: no file changed, because these edits failed\n${faults.map(withoutAdvice).join("\n")}`,
+  );
   const advices = faults.map((fault) => (fault as Error & { readonly advice?: string }).advice ?? "");
-  const advice = [...new Set(advices)].filter((one) => one !== "").join("; ");
+  const advice = [...new Set(advices)].filter((one) => one !== "").join(", and ");
   throw advice === "" ? all : advised(all, advice);
 }
 
@@ -98,7 +100,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { text } of drafts.values()) sum += text.length;
   if (sum > MAX_SUM) {
     throw advised(
-      new RangeError(`Cannot edit the files: together they have ${sum} characters; the limit is ${MAX_SUM}`),
+      new RangeError(`Cannot edit the files: together they have ${sum} characters, and the limit is ${MAX_SUM}`),
       "edit them in several calls",
     );
   }

@@ -2,7 +2,6 @@ import type { ChangeItem, PathSnapshot } from "../checkpoints.ts";
 import { confineEntryForWrite, isGuarded, MAX_DEPTH, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
-import { sizeText } from "../tree/tree.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
@@ -141,10 +140,10 @@ async function snapshotOf(
   if (info.size > left) {
     throw advised(
       new RangeError(
-        `Cannot ${action} ${path}: with this file, the call takes ${sizeText(MAX_KEPT - left + info.size)}; ` +
-          "undo keeps at most 64 MiB",
+        `Cannot ${action} ${path}: with this file, the call has ${MAX_KEPT - left + info.size} bytes, and undo keeps ` +
+          `at most ${MAX_KEPT} bytes`,
       ),
-      "name fewer files",
+      info.size > MAX_KEPT ? `${action} it with a command` : "name fewer files",
     );
   }
   const place = confineEntryForWrite(context, path);

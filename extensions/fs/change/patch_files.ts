@@ -14,7 +14,7 @@ import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { parsePatch, type PatchPart } from "../patch/parse_patch.ts";
 import { type FileFormat, UTF_8 } from "../text_format.ts";
-import { type Facts, sizeText } from "../tree/tree.ts";
+import type { Facts } from "../tree/tree.ts";
 import { changeFiles, takeSnapshot } from "./change_files.ts";
 import { currentFile, currentText, MAX_WRITE, newBytes, noteFaults, type Written, written } from "./current_file.ts";
 import { treeItems } from "./move_path.ts";
@@ -40,7 +40,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
     throw advised(
-      new RangeError(`Cannot apply the patch: it has ${parts.length} files or blocks; the limit is ${MAX_FILES}`),
+      new RangeError(`Cannot apply the patch: it has ${parts.length} files or blocks, and the limit is ${MAX_FILES}`),
       "split it",
     );
   }
@@ -126,7 +126,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
   if (sum > 2 * MAX_WRITE) {
     throw advised(
-      new RangeError(`Cannot patch the files: together they have ${sizeText(sum)}; the limit is 32 MiB`),
+      new RangeError(`Cannot patch the files: together they have ${sum} bytes, and the limit is ${2 * MAX_WRITE}`),
       "patch them in several calls",
     );
   }

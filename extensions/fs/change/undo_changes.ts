@@ -118,7 +118,7 @@ function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
   const parts = [...reasons].map(([reason, those]) => {
     return `${someOf(those.map(({ path }) => path), MAX_NAMED)} ${reason}`;
   });
-  const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join("; ")}`;
+  const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join(", and ")}`;
   return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);
 }
 

@@ -48,7 +48,7 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
     throw advised(
-      new RangeError(`Cannot apply the patch: it has ${text.length} characters; the limit is ${MAX_PATCH}`),
+      new RangeError(`Cannot apply the patch: it has ${text.length} characters, and the limit is ${MAX_PATCH}`),
       "split it",
     );
   }

@@ -41,7 +41,7 @@ export async function replaceText(
   const size = text.length + places.length * (wanted.new.length - wanted.old.length);
   if (size > MAX_TEXT) {
     throw advised(
-      new RangeError(`Cannot edit ${path}: it would have ${size} characters; the limit is ${MAX_TEXT}`),
+      new RangeError(`Cannot edit ${path}: the file would have ${size} characters, and the limit is ${MAX_TEXT}`),
       "replace less, or write several files",
     );
   }

@@ -110,7 +110,7 @@ function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError
 
 function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
   return advised(
-    new RangeError(`Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}`),
+    new RangeError(`Cannot read from line ${from} of ${place.path}: the file has ${counted(lines, "line")}`),
     "begin at an earlier line",
   );
 }
@@ -122,7 +122,7 @@ function rangeOf(
   if (to >= from) return { from, to };
   throw advised(
     new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first`),
-    "swap them",
+    "swap from and to",
   );
 }
 
@@ -190,11 +190,12 @@ function numbered(text: string, from: number): string {
 }
 
 function tooLong(place: WorkspacePath, size: number): RangeError {
-  const { message } = tooLarge(`Cannot read all of ${place.path}`, { size, most: MAX_READ_BYTES, by: "the limit is" });
-  return advised(
-    new RangeError(message),
-    `read lines with fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
-  );
+  return tooLarge(`Cannot read all of ${place.path}`, {
+    size,
+    most: MAX_READ_BYTES,
+    by: "the limit is",
+    wayOut: `read lines with fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
+  });
 }
 
 type ReadEntry = { readonly path: string; readonly text: string } | {
@@ -224,7 +225,8 @@ export async function readFiles(
       total <= MAX_TOTAL ? entry : {
         path: entry.path,
         error:
-          `Cannot read ${entry.path}: the files before it reach ${MAX_TOTAL} characters, the limit; use another call`,
+          `Cannot read ${entry.path}: with this file, the call has more than ${MAX_TOTAL} characters, the limit; ` +
+          "read the file in another call",
       },
     );
   }

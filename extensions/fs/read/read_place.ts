@@ -55,8 +55,8 @@ export function tooLarge(
     readonly wayOut?: string;
   },
 ): RangeError {
-  if (size <= most) return advised(new RangeError(`${cannot}: it grew during the call`), "try again");
-  const error = new RangeError(`${cannot}: it has ${sizeText(size)}; ${by} ${most >> 20} MiB`);
+  if (size <= most) return advised(new RangeError(`${cannot}: the file grew during the call`), "try again");
+  const error = new RangeError(`${cannot}: the file has ${size} bytes, and ${by} ${most} bytes`);
   return wayOut === "" ? error : advised(error, wayOut);
 }
 
@@ -187,8 +187,8 @@ export async function askForUnasked(
     if (shown !== null && shown.length > MOST_SHOWN) {
       throw advised(
         new Error(
-          `Cannot ${file.action} ${file.place.path}: it may hold keys, and the change has ${shown.length} characters; ` +
-            `a question shows at most ${MOST_SHOWN}`,
+          `Cannot ${file.action} ${file.place.path}: the file may hold keys, and a question shows at most ` +
+            `${MOST_SHOWN} of the ${shown.length} characters of the change`,
         ),
         "change fewer lines at once",
       );

@@ -149,7 +149,7 @@ export class LineMatcher {
     }
     if (pattern.length > MAX_PATTERN) {
       throw refused(
-        `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`,
+        `Cannot use the pattern: it has ${pattern.length} characters, and the limit is ${MAX_PATTERN}`,
         "shorten it",
       );
     }
@@ -194,14 +194,14 @@ function compile(
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const why = BEYOND.test(pattern)
-      ? "this linear-time engine has no look-around and no back-references"
+      ? "patterns have no look-around and no back-references here"
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
     throw refused(`Cannot use pattern ${oneShown(pattern)}: ${why}`, "for plain text, pass {literal: true}");
   }
   throw refused(
-    `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}`,
+    `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states, and the limit is ${MAX_PROGRAM}`,
     "shorten it or repeat less",
   );
 }

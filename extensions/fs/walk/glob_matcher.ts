@@ -51,7 +51,7 @@ export class GlobMatcher {
 function alternatives(pattern: string): GlobSegment[][] {
   if (pattern.length > MAX_PATTERN) {
     throw advised(
-      new RangeError(`Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`),
+      new RangeError(`Cannot use the pattern: it has ${pattern.length} characters, and the limit is ${MAX_PATTERN}`),
       "shorten it",
     );
   }
@@ -59,8 +59,10 @@ function alternatives(pattern: string): GlobSegment[][] {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
       throw advised(
-        new RangeError(`Cannot use pattern ${pattern}: it begins with "/" or contains ".."`),
-        "write it relative to the workspace",
+        new RangeError(
+          `Cannot use pattern ${pattern}: ${one.startsWith("/") ? 'it begins with "/"' : 'it contains ".."'}`,
+        ),
+        "name a path in the workspace",
       );
     }
     return withLiterals(parts).map((parts) => {

@@ -112,7 +112,9 @@ async function discovered(url: string) {
   const { resourceMetadataUrl } = challenge;
   const info = await discoverOAuthServerInfo(url, { fetchFn, ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}) });
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
-  if (!metadata) throw new LoginError("Vis found no authorization server with readable metadata");
+  if (!metadata) {
+    throw new LoginError("Vis found no authorization server with readable metadata; add a header with a token instead");
+  }
   if (metadata.registration_endpoint === undefined) {
     throw new LoginError(
       "Its authorization server does not support dynamic registration; add a header with a token instead",

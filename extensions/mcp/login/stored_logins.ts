@@ -147,10 +147,10 @@ export class Logins {
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return {};
       if (error instanceof LoginError) throw error;
-      throw new LoginError(`The file ${this.path} is not readable: ${error instanceof Error ? error.name : "unknown"}`);
+      throw new LoginError(`The file ${this.path} is not readable (${reasonOf(error)})`);
     }
     return parsed(text) ??
-      fail(`The file ${this.path} contains no logins of vis mcp login; remove it and log in again`);
+      fail(`The file ${this.path} contains no logins of vis mcp login; delete the file and log in again`);
   }
 }
 
@@ -225,7 +225,7 @@ export class LoginError extends Error {
 }
 
 export function loginAdvice(name: string): string {
-  return `run vis mcp login ${name}; or keep a token with vis auth login ${name}, and add the header ` +
+  return `run vis mcp login ${name}, or keep a token with vis auth login ${name}, and add the header ` +
     `"Authorization: Bearer \${auth:${name}}"`;
 }
 

@@ -77,7 +77,8 @@ export async function request(path: string, options: RequestOptions = {}): Promi
     if (response.ok) return response;
     if (response.status === 401) dispatchEvent(new Event(REFUSED));
     const wait = Number(response.headers.get("retry-after") ?? 0);
-    const { detail = `The server responded with status ${response.status}` } = await problemOf(response);
+    const { detail = `Cannot use the server: it responded with status ${response.status}; try again` } =
+      await problemOf(response);
     const soon = response.status === 429 && wait > 0 && wait <= SOON_S;
     if (!soon || method !== "GET" || tries === 2) {
       throw new Refused(response.status, detail);

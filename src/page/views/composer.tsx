@@ -289,7 +289,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
     if (image.size > MAX_BYTES) {
-      const why = `it has ${image.size} bytes; the limit is ${MAX_BYTES} bytes; make it smaller`;
+      const why = `it has ${image.size} bytes, and the limit is ${MAX_BYTES} bytes; make it smaller`;
       say(`Cannot attach ${image.name}: ${why}`, { bad: true });
     } else add({ name: image.name, url: await dataUrl(image) });
   }

@@ -156,7 +156,7 @@ Deno.test("fs refuses paths that are too deep, named or found, and continues", a
   await workspace.call("writeFile", `${deep(199)}/a.txt`, "a");
   assert.match(
     await workspace.refusal("writeFile", `${deep(1_000)}/a.txt`, "a"),
-    /Cannot use the path "\S+…": it has \d+ names; the limit is 200/,
+    /Cannot use the path "\S+…": it has \d+ names, and the limit is 200/,
   );
   assert.match(
     await workspace.refusal("readFile", "n".repeat(300)),

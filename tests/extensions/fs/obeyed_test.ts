@@ -101,7 +101,8 @@ Deno.test("fs asks once for all files of one change, and refuses them without a 
   await using _ = workspace;
   const made = [".githooks/pre-commit", ".githooks/pre-push", "shared.config", "b.txt.txt"];
   const patch = made.map((path) => `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\n`).join("");
-  const sentence = "change .githooks/pre-commit, .githooks/pre-push, which git runs by the setting core.hooksPath; " +
+  const sentence =
+    "change .githooks/pre-commit, .githooks/pre-push, which git runs by the setting core.hooksPath, and " +
     "shared.config, which git reads by the setting include.path";
   await workspace.refusal("patch", patch);
   assert.deepEqual(asked.questions.map(({ what }) => what), [sentence]);
@@ -159,7 +160,7 @@ Deno.test("fs changes nothing that is obeyed while a command runs that could cha
   Object.assign(workspace.env, { obeyedPaths: busy });
   await assert.rejects(
     workspace.call("writeFile", ".githooks/pre-commit", SCRIPT),
-    /Cannot change \.githooks\/pre-commit, .*: the running command npm run dev could then change it too; stop the command first/,
+    /Cannot change \.githooks\/pre-commit, .*: the running command npm run dev could then change the same files; stop the command first/,
   );
   await workspace.call("writeFile", "b.txt", "b\n");
   assert.deepEqual(asked.questions, []);

@@ -39,7 +39,7 @@ Deno.test("fs.readFile() refuses a range outside of the file", async () => {
   await using workspace = await Workspace.with({ "a.txt": "1\n2\n", "empty.txt": "" });
   assert.equal(
     await workspace.refusal("readFile", "a.txt", { from: 3 }),
-    "Cannot read from line 3 of a.txt: it has 2 lines; begin at an earlier line",
+    "Cannot read from line 3 of a.txt: the file has 2 lines; begin at an earlier line",
   );
   assert.match(
     await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }),
@@ -64,11 +64,11 @@ Deno.test("fs.readFile() names the size of a file over 1 MB and streams a range 
   const message = await workspace.refusal("readFile", "big.log");
   assert.match(
     message,
-    /Cannot read all of big\.log: it has 3\.5 MB; the limit is 1 MiB; read lines with fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
+    /Cannot read all of big\.log: the file has 3488894 bytes, and the limit is 1048576 bytes; read lines with fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
   );
   assert.equal(await workspace.call("readFile", "big.log", { from: 250_000, to: 250_001 }), "line 250000\nline 250001");
   assert.equal(await workspace.call("readFile", "big.log", { from: 300_000 }), "line 300000");
-  assert.match(await workspace.refusal("readFile", "big.log", { from: 300_001 }), /it has 300000 lines/);
+  assert.match(await workspace.refusal("readFile", "big.log", { from: 300_001 }), /the file has 300000 lines/);
   assert.match(
     await workspace.refusal("readFile", "big.log", { from: 1 }),
     /more than 1 MiB, the limit; ask for fewer/,
@@ -84,7 +84,7 @@ Deno.test("fs.readFile() takes one mebibyte exactly, as its documentation says",
   assert.equal((await workspace.call("readFile", "a.txt")).length, 1024 * 1024);
   assert.match(
     await workspace.refusal("readFile", "b.txt"),
-    /it has 1\.0 MB; the limit is 1 MiB; read lines with fs\.readFile\("b\.txt", \{from: 1, to: 2000\}\), or search with fs\.grep/,
+    /the file has 1048577 bytes, and the limit is 1048576 bytes; read lines with fs\.readFile\("b\.txt", \{from: 1, to: 2000\}\), or search with fs\.grep/,
   );
 });
 

@@ -124,7 +124,7 @@ Deno.test("fs reads, edits and patches files in their encoding, and names a gues
   ) {
     assert.equal(await workspace.call("readFile", path), text);
     assert.equal(await workspace.call("readFile", path, { from: 2, to: 2 }), "zweite Größe");
-    assert.match(await workspace.refusal("readFile", path, { from: 9 }), /it has 3 lines/);
+    assert.match(await workspace.refusal("readFile", path, { from: 9 }), /the file has 3 lines/);
     const first = await workspace.call("readLines", path, { count: 1 });
     assert.deepEqual(first.lines, ["erste Zeile"]);
     assert.deepEqual((await workspace.call("readLines", path, { at: first.next })).lines, ["zweite Größe", "dritte"]);

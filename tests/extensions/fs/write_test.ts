@@ -94,7 +94,10 @@ Deno.test("fs.edit() names the first fault of each file, of at most five files, 
       (await workspace.refusal("edit", edits(count))).matchAll(/^Cannot edit (.*):.* "2"/gm),
       ([, path]) => path,
     );
-  assert.match(await workspace.refusal("edit", edits(2)), /^Cannot edit the files: no file changed\n/);
+  assert.match(
+    await workspace.refusal("edit", edits(2)),
+    /^Cannot edit the files: no file changed, because these edits failed\n/,
+  );
   const absent = [{ path: "x.txt", old: "1", new: "2" }, { path: "a.txt", old: "", new: "3" }];
   assert.match(
     await workspace.refusal("edit", absent),
@@ -311,7 +314,7 @@ Deno.test("fs computes sizes before it builds texts, and names an alternative", 
   const grown = { old: "a", new: "x".repeat(1e6), all: true };
   assert.match(
     await workspace.refusal("edit", "a.txt", grown),
-    /it would have 420000000 characters; the limit is 16777216/,
+    /the file would have 420000000 characters, and the limit is 16777216/,
   );
   assert.match(
     await workspace.refusal("edit", Array(2_000).fill({ path: "a.txt", old: "a", new: "b" })),

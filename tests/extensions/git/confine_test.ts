@@ -137,7 +137,7 @@ Deno.test("git.* refuses arguments that git would take for an option", { ignore 
     ) {
       await assert.rejects(
         call,
-        /as the name of a commit, branch or tag: it (is empty|begins with a dash|contains a control character|has \d+ characters; the limit is 1000)/,
+        /as the name of a commit, branch or tag: it (is empty|begins with a dash|contains a control character|has \d+ characters, and the limit is 1000)/,
       );
     }
     await write(option, "x\n");

@@ -19,29 +19,29 @@ Deno.test("git.add() and git.commit() explain errors, and list the existing name
     await assert.rejects(commit(env, "nothing"), /no file is staged; call git.add with the changed files \(src\/\)/);
     await assert.rejects(
       add(env, "src/parse.ts"),
-      /Cannot add: there is no file src\/parse.ts; the nearest (?:is|are) src\/parser.ts/,
+      /Cannot add: there is no file src\/parse.ts \(the nearest (?:is|are) src\/parser.ts/,
     );
     await write(".gitignore", "ignored\n");
     await write("ignored", "x\n");
     await assert.rejects(add(env, "ignored"), /ignored/);
     await assert.rejects(
       log(env, { ref: "mian" }),
-      /Cannot read the log: the repository has no mian; the nearest (?:is|are) main/,
+      /Cannot read the log: the repository has no mian \(the nearest (?:is|are) main/,
     );
-    await assert.rejects(diff(env, { from: "nope" }), /the repository has no nope; the nearest (?:is|are) main/);
-    await assert.rejects(show(env, "HEAD:src/nope"), /there is no file src\/nope in HEAD; the nearest (?:is|are) /);
-    await assert.rejects(blame(env, "a.tx"), /there is no file a.tx in HEAD; the nearest (?:is|are) a.txt/);
+    await assert.rejects(diff(env, { from: "nope" }), /the repository has no nope \(the nearest (?:is|are) main/);
+    await assert.rejects(show(env, "HEAD:src/nope"), /there is no file src\/nope in HEAD \(the nearest (?:is|are) /);
+    await assert.rejects(blame(env, "a.tx"), /there is no file a.tx in HEAD \(the nearest (?:is|are) a.txt/);
     await assert.rejects(
       blame(env, "b.txt", { ref: "HEAD" }),
-      /there is no file b.txt in HEAD; the nearest (?:is|are) a.txt/,
+      /there is no file b.txt in HEAD \(the nearest (?:is|are) a.txt/,
     );
     await assert.rejects(
       changeBranch(env, "x", { from: "mian" }),
-      /the repository has no mian; the nearest (?:is|are) main/,
+      /the repository has no mian \(the nearest (?:is|are) main/,
     );
     await assert.rejects(
       changeBranch(env, "y", { delete: true }),
-      /the repository has no branch y; the nearest (?:is|are) main/,
+      /the repository has no branch y \(the nearest (?:is|are) main/,
     );
     await assert.rejects(changeBranch(env, "main"), /it already exists/);
     await write("a.txt", "other\n");
@@ -66,7 +66,7 @@ Deno.test("git.add() and git.commit() explain errors, and list the existing name
     );
     await assert.rejects(
       changeWorktree(env, ".worktrees/x", { from: "mian" }),
-      /^Error: Cannot make worktree \.worktrees\/x: the repository has no mian; the nearest (?:is|are) main$/,
+      /^Error: Cannot make worktree \.worktrees\/x: the repository has no mian \(the nearest (?:is|are) main\)$/,
     );
     const amended = await commit(env, "all of it", { amend: true });
     assert.deepEqual([amended.subject, (await log(env)).commits.length], ["all of it", 2]);
@@ -174,7 +174,7 @@ Deno.test(
       const { approve: _, ...alone } = asking;
       await assert.rejects(
         commit(alone, "third", { allowEmpty: true }),
-        /Cannot call git\.commit: no user can answer here; Vis asks before each change, because the command wall is incomplete \(no namespaces\); the user can run vis doctor/,
+        /Cannot call git\.commit: no user can answer here \(Vis asks before each change, because no namespaces\); vis doctor shows how to complete the command wall/,
       );
     });
   },

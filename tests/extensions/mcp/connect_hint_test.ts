@@ -22,7 +22,7 @@ Deno.test("addressHint() distinguishes missing tokens and older transports by th
   assert.match(addressHint("hub", 403, { headers: { authorization: "Bearer x" } }), /wrong or expired$/);
   assert.match(
     addressHint("hub", 405, none),
-    /the address does not speak streamable HTTP; Vis does not.* and many have both, the newer one below \/mcp$/,
+    /^use the address of the server for streamable HTTP, often the address below \/mcp, because Vis does not support/,
   );
   assert.equal(addressHint("hub", 500, none), "");
 });

@@ -23,7 +23,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
     await assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s: .*code 3: cannot find my settings/s);
     await assert.rejects(
       call("mcp.tools", ["s"]),
-      /it failed twice, and Vis starts it again in 60 s at the.* it ended with code 3: cannot find my settings/s,
+      /it failed twice, and Vis starts it again in 60 s at the.*it ended with code 3: cannot find my settings/s,
     );
   });
   const once = Deno.makeTempDirSync({ prefix: "vis-mcp-once-" });
@@ -39,7 +39,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
 test("mcp: a server that never answers, or speaks something else, ends with a clear error and leaves nothing", async () => {
   const table: readonly (readonly [string, RegExp, object?])[] = [
     ["silent", /Cannot use MCP server s: .*did not start/, { startMs: 300 }],
-    ["garbage", /it does not speak the protocol; it wrote 200 lines that are not messages, the first: Welcome/],
+    ["garbage", /it does not speak the protocol, and it wrote 200 lines that are not messages, the first: Welcome/],
     ["flood", /it wrote a message of more than 16777216 bytes/],
     ["notifications", /unsolicited bytes|did not start/, { startMs: 3_000 }],
     ["small notifications", /it wrote more than 10000 unsolicited messages, the limit/],
@@ -78,7 +78,7 @@ test("mcp: a server that dies in a call is started again with the next one, and 
   await withOne("dies on call", async ({ call }) => {
     await assert.rejects(
       call("mcp.call", ["s", "run"]),
-      /Cannot finish run of MCP server s: .*it ended with code 7; it may have run/,
+      /Cannot finish run of MCP server s: .*it ended with code 7 \(the tool may have run\)/,
     );
     await assert.rejects(call("mcp.call", ["s", "run"]), /it ended with code 7/);
   });
@@ -87,7 +87,7 @@ test("mcp: a server that dies in a call is started again with the next one, and 
 test("mcp: a hanging call ends by its time limit or its signal, the server learns it, and others continue", async () => {
   await withOne("hangs on call", async ({ call }) => {
     await call("mcp.tools", ["s"]);
-    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot finish run of .*timed out; it may have run/);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot finish run of .*timed out \(the tool may have run\)/);
     const controller = new AbortController();
     const hanging = call("mcp.call", ["s", "run"], controller.signal);
     assert.deepEqual((await call("mcp.call", ["s", "cancelled"]) as string[]).length, 1);
@@ -101,7 +101,7 @@ test("mcp: answers that are too large or strange, and pages without end, are err
   await withOne("large", async ({ call }) => {
     await assert.rejects(
       call("mcp.call", ["s", "run"]),
-      /a message of more than 16777216 bytes, the limit; it may have run/,
+      /a message of more than 16777216 bytes, the limit \(the tool may have run\)/,
     );
   });
   await withOne("endless pages", ({ call }) => assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s/));
@@ -174,7 +174,7 @@ test("mcp: progress starts the time limit of a call again, but not for ever", as
     assert.equal(await call("mcp.call", ["s", "run", { steps: 75 }]), "75 steps");
   }, { timeoutMs: 1_000 });
   await withOne("progress", async ({ call }) => {
-    await assert.rejects(call("mcp.call", ["s", "run"]), /it may have run/);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /the tool may have run/);
   }, { timeoutMs: 100 });
 });
 
@@ -229,7 +229,8 @@ test("mcp: secrets show in no error, and a variable that is not set is named", a
   await withServers(servers, async ({ call, log }) => {
     await assert.rejects(call("mcp.call", ["s", "run"]), /no access with \[secret\]/);
     await assert.rejects(call("mcp.tools", ["unset"]), {
-      message: "Cannot use MCP server unset: its setting TOKEN needs ${NOT_SET}, which the environment of Vis lacks",
+      message:
+        "Cannot use MCP server unset: its setting TOKEN needs ${NOT_SET}, which the environment of Vis lacks; set this variable and start Vis again",
     });
     await assert.rejects(call("mcp.tools", ["unsaved"]), {
       message:
@@ -334,7 +335,7 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
         name: "gone",
         state: "failed",
         found:
-          "it did not start; Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not",
+          "it did not start (Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not)",
       },
       {
         name: "unset",
@@ -363,7 +364,7 @@ test("mcp: the user reads once that a server could not be used", async () => {
     assert.equal(said.length, 1);
     assert.match(
       said[0] ?? "",
-      /^warn: Error: Vis could not use MCP server gone: it did not start; Vis cannot run nosuch/,
+      /^warn: Error: Vis could not use MCP server gone: it did not start \(Vis cannot run nosuch/,
     );
   });
 });

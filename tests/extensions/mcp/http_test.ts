@@ -286,7 +286,7 @@ Deno.test("mcp: an address that requires a token or lacks streamable HTTP gives 
   for (
     const [status, says] of [[401, /vis auth login remote/], [
       405,
-      /Vis does not support servers with only the older SSE transport/,
+      /Vis does not support the older SSE transport/,
     ]] as const
   ) {
     const server = serve(() => new Response("no", { status }));

@@ -107,7 +107,7 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
     approvals.answer = { allowed: false, reason: "the user said no: keep it" };
     await assert.rejects(
       write("x".repeat(5_000)),
-      /the user must read its arguments, which have 50\d\d characters; the limit is 3000; .*; pass less at once$/,
+      /its arguments have 50\d\d characters, and a question shows at most 3000 \(.*\); pass less at once$/,
     );
     assert.equal(approvals.asked.length, 0);
     await assert.rejects(write("x".repeat(2_000)), /the user said no: keep it/);

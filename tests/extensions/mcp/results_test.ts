@@ -132,7 +132,11 @@ Deno.test("mcp: the error of an unanswered call never suggests that the call was
   await withHttp(async (call, respond) => {
     for (const [name, answer] of lost) {
       respond.with = answer;
-      await assert.rejects(call(), /Cannot finish run of MCP server s: .*; it may have run; check before/s, name);
+      await assert.rejects(
+        call(),
+        /Cannot finish run of MCP server s: .* \(the tool may have run\); check before/s,
+        name,
+      );
     }
     for (const [name, answer] of refused) {
       respond.with = answer;

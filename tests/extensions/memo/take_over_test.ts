@@ -54,7 +54,7 @@ Deno.test("a file without notes is named, and imported once it is corrected", ()
     const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
     await assert.rejects(
       readMemos(place, "user"),
-      /user\.json: it contains no valid list of memos; correct or remove it/,
+      /user\.json: it contains no valid list of memos; correct or delete the file/,
     );
     await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES }));
     assert.deepEqual(await readMemos(place, "user"), NOTES);

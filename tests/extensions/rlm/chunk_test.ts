@@ -28,7 +28,7 @@ Deno.test("chunk() repeats the overlap and comes to an end", () => {
   assert.equal(pieces.at(-1)?.at(-1), "9");
   assert.throws(
     () => chunk(text, { size: 100, overlap: 60 }),
-    /^RangeError: Cannot cut the text: the overlap is 60; the limit is half of the size, 50/,
+    /^RangeError: Cannot cut the text: the overlap is 60, and the limit is half of the size, 50/,
   );
   assert.deepEqual(chunk(""), []);
 });

@@ -59,7 +59,7 @@ Deno.test("reduceChunks() refuses failures, which mapChunks() may have given", a
   const mixed = ["a", { error: "rate limit" }];
   await assert.rejects(
     reduceChunks(asking(String), mixed, { instruction: "Merge:" }),
-    /^Error: rate limit; for this reason, rlm\.reduceChunks lacks 1 of 2 texts/,
+    /^Error: Cannot merge the texts: 1 of 2 texts failed \(rate limit\); ask for these texts again/,
   );
 });
 

@@ -42,7 +42,7 @@ Deno.test("the input of a command that does not read it is bounded", async () =>
   const jobs = new Jobs();
   const input = new JobInput();
   jobs.add((id) => new Job({ id, command: "serve", input }, new Program().spawn));
-  const large = /Cannot write to c1: the text has 1048577 bytes; the limit is 1048576; write it in parts/;
+  const large = /Cannot write to c1: the text has 1048577 bytes, and the limit is 1048576; write it in parts/;
   assert.throws(() => jobs.write("c1", "x".repeat((1 << 20) + 1), { end: false }), large);
   jobs.write("c1", "x".repeat(1 << 20), { end: false });
   const full = /Cannot write to c1: it has not read the earlier input, and Vis keeps at most 1 MiB/;

@@ -68,7 +68,7 @@ Deno.test("skills are listed by name and description, and read on request", () =
     assert.equal(await call("read", "release", "notes/steps.md"), "1. tag");
     await assert.rejects(call("read", "gone"), {
       message:
-        "Cannot read skill gone: no skill has this name; the nearest are mine, folded, release; skills.list() lists all",
+        "Cannot read skill gone: no skill has this name (the nearest are mine, folded, release); skills.list() lists all",
     });
     assert.equal((await call("list") as unknown[]).length, 3);
   }));
@@ -112,7 +112,10 @@ Deno.test("skills are found behind links that stay in the workspace, and behind 
     assert.deepEqual(names, ["dotfile", "own", "plain", "shared"]);
     assert.match(String(await call("read", "shared")), /# shared/);
     await Deno.remove(join(folder, "home"), { recursive: true });
-    await assert.rejects(call("read", "dotfile"), /no skill has this name; the nearest are own, shared; skills\.list/);
+    await assert.rejects(
+      call("read", "dotfile"),
+      /no skill has this name \(the nearest are own, shared\); skills\.list/,
+    );
   }));
 
 Deno.test("skills: nothing outside is read, by no link and no path", () =>

@@ -84,7 +84,7 @@ Deno.test("web.post() sends text, bytes and JSON, and refuses headers that would
       "content-type: application/json",
       "x-49: 1",
     ]);
-    await assert.rejects(post({ a: 1 }, many(51)), /: the request has 51 headers; the limit is 50/);
+    await assert.rejects(post({ a: 1 }, many(51)), /: the request has 51 headers, and the limit is 50/);
     for (
       const headers of [
         { "x-a": "1\r\nx-b: 2" },

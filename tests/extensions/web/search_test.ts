@@ -62,7 +62,7 @@ Deno.test("a search needs an approval that shows the query and its destination, 
   const refused = await rig({}, { approve: no.approve });
   await assert.rejects(
     refused.search('the "secret"\nword'),
-    /^HostCallError: Cannot search the web: searches are not allowed: the user said no; the user allows them with vis config set web\.search true$/,
+    /^HostCallError: Cannot search the web: searches are not allowed \(the user said no\); the user allows them with vis config set web\.search true$/,
   );
   assert.deepEqual([refused.queries, no.asked], [[], [{
     what: 'search the web, by some, for "the \\"secret\\"\\nword"',
@@ -83,7 +83,7 @@ Deno.test("a search needs an approval that shows the query and its destination, 
 
 Deno.test("where Vis can ask nobody, a search is refused unless the settings allow it", async () => {
   const nobody = await rig({});
-  await assert.rejects(nobody.search("deno"), /searches are not allowed: no user can answer here/);
+  await assert.rejects(nobody.search("deno"), /searches are not allowed \(no user can answer here\)/);
   assert.deepEqual(nobody.queries, []);
   await (await rig({ search: true })).search("deno");
 });

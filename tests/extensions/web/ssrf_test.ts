@@ -94,7 +94,7 @@ Deno.test("web.get() refuses a host without a rule, and explains how the user al
   await assert.rejects(get("https://api.example:8443/", { hosts: ["api.example"] }), /"hosts": \["api.example:8443"\]/);
   await assert.rejects(
     get("http://localhost/a"),
-    /"web": \{ "local": \["localhost:80"\] \}; a server that shell\.start began is reached by commands: await shell\.run\("curl -sS http:\/\/localhost\/a"\)$/,
+    /"web": \{ "local": \["localhost:80"\] \}\); call a server of shell\.start by await shell\.run\("curl -sS http:\/\/localhost\/a"\)$/,
   );
   await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is reserved$/);
   await assert.rejects(get("http://[::1]:3000/"), /"local": \["\[::1\]:3000"\]/);

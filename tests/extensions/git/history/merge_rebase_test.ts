@@ -50,7 +50,7 @@ Deno.test("git.merge() merges, fast-forwards, and squashes", { ignore }, async (
     assert.equal((await merge(env, "main", { noFf: true, message: "joined" })).subject, "joined");
     await assert.rejects(
       merge(env, "mian"),
-      /Cannot merge mian: the repository has no mian; the nearest (?:is|are) main, side, later/,
+      /Cannot merge mian: the repository has no mian \(the nearest (?:is|are) main, side, later/,
     );
     await assert.rejects(merge(env, "side", { ffOnly: true, squash: true }), /exclude each other/);
   });

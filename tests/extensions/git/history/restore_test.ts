@@ -25,11 +25,11 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
     await assert.rejects(switchTo(env, "fix", { create: true }), /it already exists/);
     await assert.rejects(
       switchTo(env, "fixx"),
-      /Cannot go to fixx: the repository has no fixx; the nearest (?:is|are) fix.*pass \{create: true\} to make a branch of this name/,
+      /Cannot go to fixx: the repository has no fixx \(the nearest (?:is|are) fix.*pass \{create: true\} to make a branch of this name/,
     );
     await assert.rejects(
       switchTo(env, "x", { from: "mian" }),
-      /the repository has no mian; the nearest (?:is|are) main/,
+      /the repository has no mian \(the nearest (?:is|are) main/,
     );
     await write("a.txt", "changed\n");
     await assert.rejects(
@@ -76,11 +76,11 @@ Deno.test("git.restore() restores files and keeps the discarded work", { ignore 
     assert.equal(exists("workspace/b.txt"), false);
     await assert.rejects(
       restore(env, "c.txt"),
-      /Cannot restore c\.txt: there is no file c\.txt; the nearest (?:is|are)/,
+      /Cannot restore c\.txt: there is no file c\.txt \(the nearest (?:is|are)/,
     );
     await assert.rejects(
       restore(env, "a.txt", { from: "mian" }),
-      /the repository has no mian; the nearest (?:is|are) main/,
+      /the repository has no mian \(the nearest (?:is|are) main/,
     );
     await restore(env, ".");
     await stash(env, { apply: saved! });
@@ -110,7 +110,7 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
     assert.deepEqual([done.commit, done.undone, done.lost], [second, 0, ["a.txt"]]);
     assert.deepEqual([await text(there, "a.txt"), await text(there, "new.txt")], ["second\n", "new\n"]);
     assert.equal(await git("show", `${done.saved}:a.txt`), "third\n");
-    await assert.rejects(reset(env, "mian"), /the repository has no mian; the nearest (?:is|are) main/);
+    await assert.rejects(reset(env, "mian"), /the repository has no mian \(the nearest (?:is|are) main/);
   });
 });
 
@@ -202,7 +202,7 @@ Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
     await assert.rejects(tag(env, "v1", { at: "HEAD" }), /Cannot make tag v1: it already exists/);
     await assert.rejects(
       tag(env, "v", { delete: true }),
-      /the repository has no tag v; the nearest (?:is|are) v1, v2$/,
+      /the repository has no tag v \(the nearest (?:is|are) v1, v2\)$/,
     );
     await assert.rejects(tag(env, "v1", { delete: true, at: "HEAD" }), /Cannot delete tag v1: `delete` excludes `at`/);
     assert.deepEqual((await tag(env, "v2", { delete: true })).tags.map(({ name }) => name), ["v1"]);

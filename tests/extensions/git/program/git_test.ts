@@ -276,7 +276,7 @@ Deno.test("git.worktree() makes and removes worktrees, also the workspace itself
     assert.equal((await changeWorktree(env, ".worktrees/try", { remove: true })).length, 1);
     await assert.rejects(
       changeWorktree(env, ".worktrees/x", { from: "mian" }),
-      /the repository has no mian; the nearest (?:is|are) main, try/,
+      /the repository has no mian \(the nearest (?:is|are) main, try/,
     );
 
     // The workspace is a worktree of a repository outside.

@@ -22,7 +22,7 @@ Deno.test("git.commit() gives git's reason for a refusal, not that nothing is st
     );
     await assert.rejects(
       commit(env, "wrong", { paths: "b.txt" }),
-      /Cannot commit: there is no file b\.txt; the nearest/,
+      /Cannot commit: there is no file b\.txt \(the nearest/,
     );
     await write("more/one.txt", "new\n");
     await assert.rejects(
@@ -104,7 +104,7 @@ Deno.test("git.show() of a submodule, and of the first commit where it is set to
     await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", `${root}/outside/sub`, "lib");
     await git("commit", "-q", "-m", "sub");
     await assert.rejects(show(env, "HEAD:lib"), /it is commit [0-9a-f]{40} of a submodule/);
-    await assert.rejects(show(env, "HEAD:libs"), /there is no file libs in HEAD; the nearest (?:is|are) lib/);
+    await assert.rejects(show(env, "HEAD:libs"), /there is no file libs in HEAD \(the nearest (?:is|are) lib/);
     await git("config", "log.showRoot", "false");
     const first = await show(env, "HEAD~1");
     assert.ok(first.kind === "commit" && first.files.length === 1);

@@ -45,7 +45,7 @@ async function opened(address: URL): Promise<string> {
 Deno.test("mcp: a login in the browser is stored for its owner only, used, renewed without asking, and deleted", async () => {
   await using server = guarded();
   await withServers({ remote: { url: server.url } }, async ({ call, home, log }) => {
-    await assert.rejects(call("mcp.tools", ["remote"]), /requires a login; run vis mcp login remote; or keep a token/);
+    await assert.rejects(call("mcp.tools", ["remote"]), /requires a login; run vis mcp login remote, or keep a token/);
     const { code, said } = await logIn(home, server);
     assert.equal(code, 0, said);
     const file = join(home, "mcp-logins.json");
