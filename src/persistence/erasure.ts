@@ -17,7 +17,7 @@ const EVERY_MS = 60_000;
 /** A killed process may have left a claim, so Vis removes claims of this age. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** Contents whose row numbers differ by at most this may belong to one transaction. */
+/** Contents whose row numbers differ by at most this number may belong to one transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 

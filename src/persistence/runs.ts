@@ -136,7 +136,7 @@ export async function renewLeases(
   return held.map(({ branchId }) => branchId);
 }
 
-/** A heartbeat far in the future does not count, because somebody has set the clock back. */
+/** A heartbeat far in the future does not count, because a clock was wrong. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },

@@ -88,7 +88,7 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Vis stores a text of these columns as it is, even if the text looks like a reference. */
+/** These columns never hold a reference, even if a text looks like a reference. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
 /** These columns hold JSON, which `markRead` assembles from pieces to find references. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);

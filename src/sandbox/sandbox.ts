@@ -87,7 +87,7 @@ export interface RunReport {
   readonly notes: readonly string[];
 }
 
-/** docs/internals/protocol.md ("Finals", step 2) has the rules of rendering. */
+/** docs/internals/protocol.md ("How a final becomes the answer") has the rules of rendering. */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };

@@ -24,7 +24,7 @@ export interface ScopePlace {
   readonly network?: boolean;
 }
 
-/** A lasting approval of a command covers a later command whose scopes have the same texts. */
+/** Lasting approvals cover a later command if they cover the text of each of its scopes. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };

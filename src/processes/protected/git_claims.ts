@@ -208,7 +208,7 @@ async function repositoryClaims(
     const hooks = join(folder, "hooks");
     for (const name of IN_GIT) {
       const path = join(folder, name);
-      if (entryKind(path) !== "link") continue; // Other entries belong to the folder.
+      if (entryKind(path) !== "link") continue; // The claim of the folder covers other entries.
       const by = name === "hooks" ? "git runs" : "git reads";
       claims.push({ path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` });
     }

@@ -51,7 +51,7 @@ function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: 
   }
   const { id, reasoning, modalities, cost, limit: { context, output } } = model.data;
   if (context === 0 || modalities?.output.includes("text") === false) return [];
-  // A price of 0 may mean an unknown price, so a model is free only if its name says so.
+  // A price of 0 may mean an unknown price, so a model is free only if its id ends with `:free`.
   const isPriced = cost && !SUBSCRIPTIONS.includes(set) && (cost.input + cost.output > 0 || id.endsWith(":free"));
   const flags = `${reasoning ? "r" : ""}${modalities?.input.includes("image") ? "i" : ""}`;
   const above = isPriced && cost.context_over_200k && context > LONG ? [LONG, ...rates(cost.context_over_200k)] : [];

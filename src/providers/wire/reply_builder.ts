@@ -188,8 +188,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** The value of a list is its sum, and an impossible value has no effect. Call this last for an event, because an
-   * output count covers the output up to the call. */
+  /** The value of a list is its sum, and an impossible value has no effect. For each event, the caller must call this
+   * method last, because an output count covers the output up to the call. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -261,7 +261,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** Call this once, when the reply has arrived or broken off. */
+  /** The caller must call this method once, when the reply has arrived or broken off. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

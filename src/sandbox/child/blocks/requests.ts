@@ -120,7 +120,7 @@ export class VariableRequests {
   /** The child disables host calls while sources run, so a restore repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
-    const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.
+    const given = decode(payload) as readonly VariableImage[]; // The child does not check data of the main process.
     const part = code ? this.#parts.compiler.checked(given) : given;
     for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
     if (more) return;

@@ -72,7 +72,8 @@ export class Saving {
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
   }
 
-  /** Variables that share objects with a changed variable, or that its code can reach, may have changed as well. */
+  /** Variables that share objects with a changed variable, or that the code of a changed variable can reach, may have
+   * changed as well. */
   #reach(first: string): void {
     const queue = bareList<string>();
     queue[0] = first;

@@ -221,7 +221,8 @@ export interface VariableRecord {
   /** This is the hash of the latest saved table, or "" if Vis saved the variable alone. */
   tableHash: string;
   tableAssumed: boolean;
-  /** Vis saved this variable under the function or class of the named variable; "" means that it has its own. */
+  /** If this variable has the same function or class as an earlier variable, the value is the name of that variable,
+   * otherwise "". */
   alias: string;
   losses: string;
   /** If the primitive value is unchanged since the last save, no other check is needed. */
