@@ -58,7 +58,7 @@ function onKey(event: KeyboardEvent): void {
   if (command && event.key === "k") {
     event.preventDefault();
     elements.viewer.current?.close();
-    conversationList.show(true);
+    conversationList.show(true, { byKey: true });
   }
   if (command && event.key === "/") {
     event.preventDefault();

@@ -117,9 +117,11 @@ async function more(): Promise<void> {
   next.value = page.next;
 }
 
-function showList(open: boolean): void {
+/** On a phone, the focus would open the keyboard over the list. */
+function showList(open: boolean, { byKey = false } = {}): void {
   isOpen.value = open;
-  if (open) void drawn().then(() => elements.filter.current?.focus());
+  if (!open || !byKey && !matchMedia("(pointer: fine)").matches) return;
+  void drawn().then(() => elements.filter.current?.focus());
 }
 
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };

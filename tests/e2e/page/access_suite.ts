@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { TOKEN } from "../../channels/http/_rig.ts";
+import { until } from "../../helpers/until.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage, openVariables } from "./_browser.ts";
 
@@ -106,6 +107,28 @@ inBrowser("is accessible and not wider than a phone", {
   await accessible(page, "the list of conversations");
   await page.keyboard.press("Escape");
   assert.equal(await page.locator("#menu").getAttribute("aria-expanded"), "false");
+});
+
+inBrowser("opens the list by a tap without the keyboard of a phone, and for Ctrl+K with it", {
+  context: { viewport: { width: 360, height: 700 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  const focused = "document.activeElement.id";
+  const menu = page.locator("#menu");
+  await menu.tap();
+  await page.locator("#filter").waitFor();
+  await inPage(page, SETTLED);
+  assert.equal(await menu.getAttribute("aria-expanded"), "true");
+  assert.notEqual(await inPage(page, focused), "filter");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await until(async () => await inPage(page, focused) === "filter");
+});
+
+inBrowser("opens the list with the focus in its filter for a mouse", {
+  context: { viewport: { width: 360, height: 700 } },
+}, async ({ page }) => {
+  await page.locator("#menu").click();
+  await until(async () => await inPage(page, "document.activeElement.id") === "filter");
 });
 
 inBrowser("is used by the keyboard alone", { replies: replies.slice(0, 3) }, async ({ page }) => {
