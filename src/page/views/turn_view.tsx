@@ -19,6 +19,7 @@ import { Question } from "./question.tsx";
 import { Meanwhile, revealStep, Steps } from "./steps.tsx";
 
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
+  const { before, after } = messagesOutside(turn);
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
     <article class={kinds.filter(Boolean).join(" ")} ref={(node) => void (turn.node = node)}>
@@ -28,8 +29,9 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         {turn.only && <small>{turn.only}</small>}
       </div>
       <div class="done">
+        <Meanwhile messages={before} />
         <Work turn={turn} />
-        <Meanwhile messages={messagesOutside(turn)} />
+        <Meanwhile messages={after} />
         <Plan turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
@@ -42,10 +44,17 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
   );
 }
 
-/** The steps show the messages that they have read, so that each message is in its place. */
-function messagesOutside({ open, end, count, steered }: Turn): Turn["steered"]["value"] {
-  const drawn = !open.value ? 0 : end.value === null ? count.value : storedSteps(end.value);
-  return steered.value.filter(({ step }) => step === null || step > drawn);
+/** An open step shows the messages that it has read. If the fold hides the step, its messages are before the fold,
+ * because the work after the step followed them. */
+function messagesOutside({ open, end, count, steered }: Turn): Readonly<
+  Record<"before" | "after", Turn["steered"]["value"]>
+> {
+  const steps = end.value === null ? count.value : storedSteps(end.value);
+  const isInStep = ({ step }: Turn["steered"]["value"][number]): boolean => step !== null && step <= steps;
+  return {
+    before: open.value ? [] : steered.value.filter(isInStep),
+    after: steered.value.filter((message) => !isInStep(message)),
+  };
 }
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {

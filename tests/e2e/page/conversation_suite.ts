@@ -101,9 +101,12 @@ inBrowser("passes messages that are sent meanwhile to a running query", {
   const meanwhile = page.locator(".meanwhile", { hasText: "Mind the second part" });
   await meanwhile.getByText("read by step 2").waitFor();
   assert.equal(await meanwhile.count(), 1);
+  const places = "[...document.querySelectorAll('.meanwhile, .work')].map(({ classList }) => classList[0])";
+  assert.deepEqual(await inPage(page, places), ["asked", "work"], "the message is before the fold that hides its step");
   await page.reload();
   await meanwhile.getByText("read by step 2").waitFor();
   assert.equal(await meanwhile.count(), 1);
+  assert.deepEqual(await inPage(page, places), ["asked", "work"]);
   await page.locator(".work > summary").click();
   await page.locator(".step[data-step='2']").waitFor();
   const order = "[...document.querySelectorAll('.step, .meanwhile')].map(({ dataset }) => dataset.step ?? 'message')";
