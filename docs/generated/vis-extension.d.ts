@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e468d142b9c66befae7fc22485a9db9379439315452ce820baf7a617f200b894
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0fd3505320f2e45d84d3d2ff501c754052289de4f7d056a70fbaf5b5c5b59fc3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

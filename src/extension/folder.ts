@@ -38,7 +38,9 @@ export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uin
   if (!manifest) throw refused(path, "it has no vis.json; vis extensions new creates a folder with one");
   const entries = readManifest(path, manifest);
   const absent = entries.find(({ entry }) => !files.has(entry));
-  if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist there`);
+  if (absent) {
+    throw refused(path, `vis.json names ${absent.entry}, which does not exist in this folder; correct the entry`);
+  }
   return { path, files, hash: hashOf(files), entries };
 }
 
@@ -73,7 +75,9 @@ class FolderReader {
       else if (info.isFile) await this.#take(inside, info.size);
       else {throw refused(
           this.#root,
-          `${inside} is ${info.isSymlink ? "a link; remove it or replace it with a copy" : "not an ordinary file"}`,
+          `${inside} is ${
+            info.isSymlink ? "a link; remove it or replace it with a copy" : "neither a file nor a folder; remove it"
+          }`,
         );}
     }
   }
@@ -127,7 +131,9 @@ function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry
   try {
     value = JSON.parse(utf8Text(folder, bytes));
   } catch (error) {
-    throw error instanceof SyntaxError ? refused(folder, `vis.json is not valid JSON: ${messageOf(error)}`) : error;
+    throw error instanceof SyntaxError
+      ? refused(folder, `vis.json is not valid JSON (${messageOf(error)}); correct the file`)
+      : error;
   }
   const checked = Shape.safeParse(value, { error: inputFault });
   if (!checked.success) {
@@ -140,7 +146,7 @@ function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry
   const { extensions } = checked.data;
   const names = extensions.map(({ namespace }) => namespace);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw refused(folder, `vis.json lists extension ${twice} twice`);
+  if (twice !== undefined) throw refused(folder, `vis.json lists extension ${twice} twice; remove one of the entries`);
   return extensions;
 }
 

@@ -175,7 +175,11 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 }
 
 function thrown(of: Pick<Found, "name" | "folder">, error: unknown, message: string): Skipped {
-  if (error instanceof TookTooLong) return failed(of, `its module did not load within ${error.ms / 1000} s, the limit`);
+  if (error instanceof TookTooLong) {
+    const why = `its module did not load within ${error.ms / 1000} s, the limit; correct the extension, or add its ` +
+      "name to extensions.deny";
+    return failed(of, why);
+  }
   return error instanceof ExtensionRefusal ? { ...failed(of, message), reason: message } : failed(of, message);
 }
 
@@ -378,7 +382,7 @@ export function withScripts(
   const scripts = Object.entries(modules).map(([name, path]) => {
     const fail = (why: string): Error => new ExtensionRefusal(`Cannot use extension ${namespace}: ${why}`);
     const text = textOf(path);
-    if (text === null) throw fail(`modules.${name} is ${path}, which does not exist in its folder`);
+    if (text === null) throw fail(`modules.${name} is ${path}, which does not exist in its folder; correct the path`);
     try {
       return [name, read(text, path)] as const;
     } catch (error) {

@@ -315,7 +315,9 @@ export function requirementFault(
     if (done.has(one)) return null;
     const path = [...chain, one.namespace];
     if (chain.includes(one.namespace)) {
-      return `its requirements form the circle ${path.slice(path.indexOf(one.namespace)).join(" → ")}`;
+      return `its requirements form the circle ${
+        path.slice(path.indexOf(one.namespace)).join(" → ")
+      }; remove one of the requirements`;
     }
     for (const name of one.requires) {
       const required = known.get(name);

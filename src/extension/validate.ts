@@ -174,7 +174,7 @@ function describe(error: z.ZodError, spec: unknown): string {
     }
     const missing = issue.code === "invalid_type" && valueAt(spec, issue.path) === undefined;
     return `${keyOf(issue.path, spec)} ${missing ? "is missing" : issue.message}`;
-  }).join("; ");
+  }).join(", and ");
 }
 
 /** A symbol is clearer than its index: "symbols.find.doc", not "symbols.0.doc". */

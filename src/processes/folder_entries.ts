@@ -173,8 +173,9 @@ async function emptyFolder(path: string, most: number): Promise<void> {
 async function unlocked(path: string): Promise<number> {
   await Deno.chmod(path, 0o700);
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
-  if (at === null) throw new Error(`Cannot remove ${path}: Vis cannot open it`);
-  return at;
+  if (at !== null) return at;
+  Deno.readDirSync(path); // The runtime names the cause.
+  throw new Error(`Cannot remove ${path}: the system does not open the folder`);
 }
 
 class Removal {

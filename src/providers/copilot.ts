@@ -205,7 +205,8 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
   const code = status === 429 ? "rate" : "server";
   const retryable = status === 429 || status >= 500;
   const advice = retryable ? "; try again later" : "";
-  return new ProviderError(`Cannot get a Copilot token: GitHub responded with status ${status}${words}${advice}`, {
+  const said = words === "" ? "" : ` (${words.slice(2)})`;
+  return new ProviderError(`Cannot get a Copilot token: GitHub responded with status ${status}${said}${advice}`, {
     code,
     retryable,
     status,

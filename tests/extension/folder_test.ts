@@ -12,7 +12,11 @@ const { log } = recordingLog();
 
 const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   ["no manifest", { "mod.ts": "" }, /has no vis\.json/],
-  ["a manifest that is no JSON", { "vis.json": "{" }, /Cannot use extension folder .*: vis\.json is not valid JSON: /],
+  [
+    "a manifest that is no JSON",
+    { "vis.json": "{" },
+    /Cannot use extension folder .*: vis\.json is not valid JSON \(.*\); correct the file$/,
+  ],
   ["a manifest that is a list", { "vis.json": "[]" }, /vis\.json is not valid: the file must be an object$/],
   ["a huge manifest", { "vis.json": " ".repeat(70_000) }, /vis\.json has 70000 bytes; the limit is 65536/],
   ["a path that climbs", { "vis.json": manifestOf({ entry: "../../mod.ts" }) }, /extensions\.0\.entry must be a path/],
@@ -23,7 +27,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   [
     "an entry that is not there",
     { "vis.json": manifestOf() },
-    /vis\.json names mod\.ts, which does not exist there/,
+    /vis\.json names mod\.ts, which does not exist in this folder; correct the entry/,
   ],
   ["a namespace that is a path", { "vis.json": manifestOf({ namespace: "../x" }) }, /namespace must look like/],
   ["a version that is a number", { "vis.json": manifestOf({ version: 1 }) }, /extensions\.0\.version must be text$/],
@@ -309,5 +313,8 @@ Deno.test("loadShipped() skips a module whose top-level await never settles", ()
       folderOptions: { ...optionsIn(folder), clock: new FakeClock() },
     });
     assert.deepEqual(loaded, []);
-    assert.match(skipped[0]?.reason ?? "", /: its module did not load within 30 s, the limit$/);
+    assert.match(
+      skipped[0]?.reason ?? "",
+      /: its module did not load within 30 s, the limit; correct the extension, or add its name to extensions\.deny$/,
+    );
   }));

@@ -71,7 +71,8 @@ const scripted = (name: string, modules: Readonly<Record<string, string>>) =>
 Deno.test("withScripts() names extension and module of a file that is absent or cannot be one", () => {
   const extension = named("a", { modules: { stats: "./stats.ts" } });
   assert.throws(() => withScripts(extension, { textOf: () => null, read }), {
-    message: "Cannot use extension test.a: modules.stats is ./stats.ts, which does not exist in its folder",
+    message:
+      "Cannot use extension test.a: modules.stats is ./stats.ts, which does not exist in its folder; correct the path",
   });
   assert.throws(() => withScripts(extension, { textOf: () => 'import "node:fs"; export const a = 1', read }), {
     message: /extension test\.a: Vis cannot load its module stats \(\.\/stats\.ts\), because it imports "node:fs"/,

@@ -49,7 +49,8 @@ Deno.test("installOrder() names the circle", () => {
     named("b", { requires: ["test.a"] }),
   );
   assert.throws(() => registry.installOrder(), {
-    message: "Cannot install extension test.x: its requirements form the circle test.a → test.b → test.a",
+    message:
+      "Cannot install extension test.x: its requirements form the circle test.a → test.b → test.a; remove one of the requirements",
   });
 });
 

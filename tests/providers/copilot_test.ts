@@ -206,12 +206,17 @@ const REFUSALS = [
     says: /has no access to GitHub Copilot \(status 403, No access\); check its subscription$/,
   },
   { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
-  { status: 429, code: "rate", retryable: true, says: /GitHub responded with status 429, No access; try again later$/ },
+  {
+    status: 429,
+    code: "rate",
+    retryable: true,
+    says: /GitHub responded with status 429 \(No access\); try again later$/,
+  },
   {
     status: 503,
     code: "server",
     retryable: true,
-    says: /GitHub responded with status 503, No access; try again later$/,
+    says: /GitHub responded with status 503 \(No access\); try again later$/,
   },
 ] as const;
 for (const { status, code, retryable, says } of REFUSALS) {

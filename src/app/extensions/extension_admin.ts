@@ -459,13 +459,18 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     if (response.ok && response.body) {
       return await readBounded(response.body, {
         maxBytes: MAX_BYTES,
-        tooLarge: () => new Error(`Its content is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
+        tooLarge: () =>
+          new UsageError(
+            `Cannot fetch ${url}: its content is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit; choose a ` +
+              "smaller package",
+          ),
         signal,
       });
     }
     await response.body?.cancel();
     throw new Error(`The server responded with status ${response.status}`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const why = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s, the limit` : reasonOf(error);
     throw new UsageError(`Cannot fetch ${url}: ${why}; check the name and version of the package, or try again later`);
   }

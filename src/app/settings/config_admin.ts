@@ -292,7 +292,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     if (elsewhere.length === 1) return `did you mean ${elsewhere[0]}?`;
     if (above.length === 0) return "vis config list --all shows all settings";
     if (names.length === 0) {
-      return `${above.join(".")} has no settings below it; vis config list --all shows all settings`;
+      return `vis config list --all shows all settings, and none is below ${above.join(".")}`;
     }
     return `choose one of ${names.map((name) => [...above, name].join(".")).join(", ")}`;
   }

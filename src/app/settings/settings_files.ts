@@ -11,13 +11,16 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
     return text.trim() === "" ? null : { path, text };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    const isDenied = ["EACCES", "EPERM"].includes(fileCode(error));
     throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
       code: "access",
-      advice: isDenied ? "let Vis read the file" : "",
+      advice: isDenied(error) ? "let Vis read the file" : "",
       cause: error,
     });
   }
+}
+
+function isDenied(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes(fileCode(error));
 }
 
 /** Resolves with null if the workspace has no file, or if its `.vis` is Vis's own folder. */
@@ -47,7 +50,9 @@ export async function writeConfigFile(
     const mode = (await Deno.lstat(target).then((found) => found.isFile ? found.mode : null, () => null)) ?? 0o600;
     await replaceFile(target, text, { mode: mode & 0o777 });
   } catch (error) {
-    throw new ConfigError(`Cannot write ${path}: ${fileFault(error)}`);
+    throw new ConfigError(`Cannot write ${path}: ${fileFault(error)}`, {
+      advice: isDenied(error) ? "let Vis write the file" : "",
+    });
   }
 }
 

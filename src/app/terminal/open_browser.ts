@@ -26,7 +26,10 @@ export async function openBrowser(
   return {
     problem: run(program, [...args, target]).then(
       (worked) => worked ? "" : `${program} failed`,
-      (error: unknown) => `Vis cannot run ${program}: ${messageOf(error)}`,
+      (error: unknown) =>
+        error instanceof Deno.errors.NotFound
+          ? `this machine has no program ${program}`
+          : `${program} does not start (${messageOf(error)})`,
     ),
     close: async () => {
       if (folder !== null) await Deno.remove(folder, { recursive: true }).catch(() => {});

@@ -225,9 +225,14 @@ function parsed(text: string): unknown {
   try {
     return readForeignJson(text, JSON_LIMITS);
   } catch (error) {
-    const isLarge = error instanceof JsonTooLarge;
-    const kind = isLarge && error.limit === "values" ? "too-large" : "bad-request";
-    throw new Problem(`Cannot read the body: ${isLarge ? error.what : "it is not JSON; send a JSON object"}`, { kind });
+    if (!(error instanceof JsonTooLarge)) {
+      throw new Problem("Cannot read the body: it is not JSON; send a JSON object", { kind: "bad-request" });
+    }
+    const isLong = error.limit === "values";
+    throw new Problem(
+      `Cannot read the body: ${error.what}, the limit; send ${isLong ? "fewer values" : "fewer levels"}`,
+      { kind: isLong ? "too-large" : "bad-request" },
+    );
   }
 }
 

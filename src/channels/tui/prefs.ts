@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { fileFault } from "../../domain/errors.ts";
+import { fileFault, reasonOf } from "../../domain/errors.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 import { oneLine } from "../../domain/kit/text.ts";
 
@@ -108,7 +108,7 @@ async function read(path: string): Promise<Kept> {
 }
 
 function faultOf(error: unknown): string {
-  return error instanceof SyntaxError ? `it is not a JSON object (${oneLine(error.message, 200)})` : fileFault(error);
+  return error instanceof SyntaxError ? `it is not a JSON object (${oneLine(reasonOf(error), 200)})` : fileFault(error);
 }
 
 function keysOf(kept: unknown): Prefs["keys"] {

@@ -324,7 +324,7 @@ async function giveUp(
     // Clients repeat a request that ended with "process lost", so this end needs a different reason.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ${iterations + 1}; ` +
-      "Vis kept the earlier work, and the logs of the nodes may give the reason",
+      "the logs of the nodes may give the reason",
     ...{ iterations, usage, costUsd, ms: elapsedMs },
   });
 }

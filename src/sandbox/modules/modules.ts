@@ -59,7 +59,7 @@ export function sucraseText(): string {
       return Deno.readTextFileSync(new URL(path, import.meta.url));
     } catch { /* If the script is missing here, the next place is tried. */ }
   }
-  throw new Error("Cannot strip types: sucrase.js is missing");
+  throw new Error("Cannot strip types: sucrase.js is missing; run bin/deno task build");
 }
 
 type SucraseTransform = typeof transform;

@@ -235,7 +235,7 @@ Deno.test("extensionSource() notes excluded extensions, and fails for a named on
     const good = await write(join(folder, "good"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
     const { source, notes } = await extensionSource(settings, parts, { paths: [good] });
     assert.equal(notes.length, 1);
-    assert.match(notes[0] ?? "", /^Cannot use extension folder .*: vis\.json is not valid JSON: /);
+    assert.match(notes[0] ?? "", /^Cannot use extension folder .*: vis\.json is not valid JSON \(/);
     const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
     assert.deepEqual((await source.activate(view)).functions, ["one.say", "a.f"]);
     const gone = extensionSource(settings, parts, { paths: [join(folder, "gone")] });

@@ -29,8 +29,12 @@ Deno.test("openBrowser() passes an address without a token on, and says why no b
   const run = (program: string, args: readonly string[]) => (ran.push([program, ...args]), Promise.resolve(false));
   const failed = await openBrowser("http://127.0.0.1:4711/", { env, os: "linux", run });
   assert.deepEqual([await failed.problem, ran], ["xdg-open failed", [["xdg-open", "http://127.0.0.1:4711/"]]]);
-  const absent = await openBrowser(ADDRESS, { env, os: "linux", run: () => Promise.reject(new Error("not found")) });
-  assert.equal(await absent.problem, "Vis cannot run xdg-open: not found");
+  const absent = await openBrowser(ADDRESS, {
+    env,
+    os: "linux",
+    run: () => Promise.reject(new Deno.errors.NotFound("x")),
+  });
+  assert.equal(await absent.problem, "this machine has no program xdg-open");
   await absent.close();
   const hidden = await openBrowser(ADDRESS, { env: {}, os: "linux", run });
   assert.deepEqual([await hidden.problem, ran.length], ["this session has no display", 1]);
