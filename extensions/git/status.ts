@@ -249,5 +249,5 @@ export function wayOn(during: string, conflicts: boolean): string {
   if (name === undefined) return "leave it to the user";
   const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;
   const first = conflicts ? `edit the files, git.add them, then ${continued}` : continued;
-  return `${first}; or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;
+  return `${first}, or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;
 }

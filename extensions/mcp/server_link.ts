@@ -19,7 +19,7 @@ export class Links {
       if (why !== undefined) throw new ServerError(name, `${FILE} describes it, but ${why}`);
       if (whole !== undefined) throw new ServerError(name, `the settings lack it, and ${FILE} is unusable: ${whole}`);
       const known = [...own.keys(), ...found?.servers.keys() ?? []].join(", ");
-      if (known === "") throw new ServerError(name, "no MCP server is set up");
+      if (known === "") throw new ServerError(name, "no MCP server is set up; the user can add one with vis mcp add");
       throw advised(new ServerError(name, "no MCP server has this name"), `choose one of ${known}`);
     }
     await askForServers(env, { server: name, found });

@@ -136,7 +136,10 @@ function redirected(request: HttpRequest, { status, headers }: HttpAnswer): Http
   const sameOrigin = url.origin === request.url.origin;
   const kept = status >= 307 || request.method === "GET";
   if (kept && request.body && !sameOrigin) {
-    throw new Error(`It redirects to ${url.origin}, and Vis sends a posted body only to the original origin`);
+    throw advised(
+      new Error(`It redirects to ${url.origin}, and Vis sends a posted body only to the original origin`),
+      "call web.post with the new address",
+    );
   }
   const headersKept = sameOrigin ? request.headers : headersForOthers(request.headers);
   if (kept) return { ...request, url, headers: headersKept };

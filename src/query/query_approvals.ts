@@ -174,7 +174,7 @@ export class QueryApprovals {
     if (fault !== undefined) return { allowed: false, reason: why, byUser: false };
     if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser: true };
     const times = `the user refused ${this.#refusals} times in a row: stop asking`;
-    return { allowed: false, byUser: true, reason: `${why}; ${times}` };
+    return { allowed: false, byUser: true, reason: `${why} (${times})` };
   }
 
   async #keep(rule: ApprovalRule): Promise<void> {

@@ -192,7 +192,7 @@ Deno.test("after three refusals in a row a note asks the model to stop asking; a
   await engine.ask("x", user("no", "no", "once", "no", "no", "no"));
   const shown = engine.context(1);
   assert.equal(shown.match(/the user said no/g)?.length, 5);
-  assert.match(shown, /"the user said no; the user refused 3 times in a row: stop asking"\n\]/);
+  assert.match(shown, /"the user said no \(the user refused 3 times in a row: stop asking\)"\n\]/);
 });
 
 Deno.test("calls ask one at a time, and an answer for longer settles the others", async () => {

@@ -5,7 +5,7 @@ import { nameInDiff } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan } from "./workspace_scan.ts";
-import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
+import { type EnvironmentView, type FileChanges, isSecretFile, Pace, reasonOf } from "@vis/extension";
 
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
@@ -120,7 +120,7 @@ export class CommandChanges {
       if (items.length > 0) await store(context, { items, moves, stamps: known });
     } catch (error) {
       isStored = false;
-      context.note(`Undo cannot restore the changes of the command: ${messageOf(error)}`);
+      context.note(`Undo cannot restore the changes of the command: ${reasonOf(error)}`);
     }
     await tell(context, changed);
     await remember(context, known);

@@ -167,9 +167,11 @@ async function nearestPlace(
   if (by < 0) return "";
   if (found === undefined) return `; line ${start + 1} is like its first line, but the file ends before the others`;
   const isSpace = wanted.every((line, at) => spaced(lines[start + at] ?? "\0") === spaced(line));
-  const first = by === 0 ? "" : `; its first line is line ${start + 1} of the file`;
-  const kind = isSpace ? "differs in white space only: copy it exactly" : `is the nearest: ${shown(found)}`;
-  return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
+  const first = by === 0 ? "" : `, whose first line is line ${start + 1} of the file`, line = `line ${start + by + 1}`;
+  const near = isSpace
+    ? `copy ${line} exactly, which differs only in white space`
+    : `the nearest is ${line}, ${shown(found)}`;
+  return `${first}; ${near}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
 function isIn(
@@ -234,7 +236,7 @@ function difference(wanted: string, line: string, { isWhole }: { readonly isWhol
   const at = (isWhole ? 0 : line.indexOf(wanted.slice(0, low))) + low;
   const [own, other] = [[...line.slice(at, at + 4)], [...wanted.slice(low, low + 4)]];
   if (own[0] === undefined && other[0] === undefined) return "";
-  return `; its character ${at + 1} is ${named(own)}, not ${named(other)}`;
+  return `: its character ${at + 1} is ${named(own)}, not ${named(other)}`;
 }
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -202,7 +202,7 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   if (allowed) return;
   const { action, place } = file;
   throw new Error(
-    `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the user's setting secrets names such files`,
+    `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the user can change the setting secrets, which names such files`,
   );
 }
 

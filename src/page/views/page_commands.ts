@@ -18,7 +18,11 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   diff: { description: "Show the newest file changes", control: ".changes > details", missing: "no file changed" },
   rewind: { description: "Undo the file changes, or fork", control: "[data-does=undo]", missing: NO_CHANGES },
   fork: { description: "Continue in a new branch", control: "#fork" },
-  retry: { description: "Run the last request again", control: "[data-does=retry]" },
+  retry: {
+    description: "Run the last request again",
+    control: "[data-does=retry]",
+    missing: "no request of this conversation has ended",
+  },
   more: {
     description: "Give the last request more steps",
     control: "[data-does=more]",
@@ -27,7 +31,11 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   rename: { description: "Give the conversation another title", control: "#rename" },
   export: { description: "Export the conversation as Markdown", control: "#export-md" },
   vars: { description: "Variables and versions", control: "#variables" },
-  inspect: { description: "The exact messages sent", control: "[data-does=inspect]" },
+  inspect: {
+    description: "The exact messages sent",
+    control: "[data-does=inspect]",
+    missing: "no ended request of this conversation has steps",
+  },
   model: { description: "Choose another model", control: "#model", missing: "the server offers one model" },
   think: { description: "How thoroughly the model thinks", control: "#reasoning" },
   budget: { description: "Limits of your next requests", control: "#limits" },

@@ -274,7 +274,7 @@ said`;
       assert.match(read, /plain/);
       assert.match(
         file,
-        /Cannot read \S*auth\.json: it may hold keys, and no user can answer here; the user's setting secrets names such files/,
+        /Cannot read \S*auth\.json: it may hold keys, and no user can answer here; the user can change the setting secrets, which names such files/,
       );
       assert.match(command, /Cannot run commands: \S+ would give them access to /);
       assert.match(git, /Cannot /);

@@ -114,11 +114,11 @@ Deno.test("fs.edit() shows how missing text differs", async () => {
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
   assert.match(
     await of("if (x) {\n  go()\n}"),
-    /first line is line 2 of the file; line 3 differs in white space only: copy it exactly; its character 3 is U\+0020 SPACE, not g/,
+    /whose first line is line 2 of the file; copy line 3 exactly, which differs only in white space: its character 3 is U\+0020 SPACE, not g/,
   );
   assert.match(
     await of("if (x) {\n    stop()\n}"),
-    /line 3 is the nearest: " {4}go\(\)"; its character 5 is g \(U\+0067\), not s/,
+    /the nearest is line 3, " {4}go\(\)": its character 5 is g \(U\+0067\), not s/,
   );
   assert.match(await of("nothing"), /the file does not contain the old text "nothing"$/);
   assert.match(await of(""), /old is empty/);
@@ -131,7 +131,7 @@ Deno.test("fs.edit() names the first character that looks like another", async (
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.md", { old, new: "y" });
   assert.equal(
     await of("It's fine"),
-    'Cannot edit a.md: the file does not contain the old text "It\'s fine"; line 2 is the nearest: "It\u2019s \u201cfine\u201d \u2013 really"; ' +
+    'Cannot edit a.md: the file does not contain the old text "It\'s fine"; the nearest is line 2, "It\u2019s \u201cfine\u201d \u2013 really": ' +
       "its character 3 is \u2019 (U+2019 RIGHT SINGLE QUOTATION MARK), not ' (U+0027 APOSTROPHE)",
   );
   assert.match(
@@ -144,10 +144,10 @@ Deno.test("fs.edit() names the first character that looks like another", async (
   );
   assert.match(
     await of("a b \tc"),
-    /white space only: copy it exactly; its character 2 is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
+    /exactly, which differs only in white space: its character 2 is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
   );
-  assert.match(await of("one"), /line 1 is the nearest: "One"; its character 1 is O \(U\+004F\), not o \(U\+006F\)/);
-  assert.match(await of("One\nIt's"), /its first line is line 1 of the file; line 2 is the nearest/);
+  assert.match(await of("one"), /the nearest is line 1, "One": its character 1 is O \(U\+004F\), not o \(U\+006F\)/);
+  assert.match(await of("One\nIt's"), /whose first line is line 1 of the file; the nearest is line 2/);
   assert.match(
     await of("a\u00a0b \tc\nand more"),
     /line 4 is like its first line, but the file ends before the others/,

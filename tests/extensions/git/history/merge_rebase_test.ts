@@ -64,11 +64,11 @@ Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore
     assert.deepEqual([stopped.during, stopped.conflicts], ["merge", [{ path: "a.txt", conflict: "both modified" }]]);
     assert.match(
       stopped.next ?? "",
-      /^edit the files, git\.add them, then git\.commit\(message\); or git\.merge\(\{abort/,
+      /^edit the files, git\.add them, then git\.commit\(message\), or git\.merge\(\{abort/,
     );
     await assert.rejects(
       merge(env, "side"),
-      /Cannot merge side: a merge is unfinished; edit the files,.* git\.commit\(message\); or git\.merge\(\{abort: true\}\)/,
+      /Cannot merge side: a merge is unfinished; edit the files,.* git\.commit\(message\), or git\.merge\(\{abort: true\}\)/,
     );
     await assert.rejects(rebase(env, "side"), /a merge is unfinished/);
     await assert.rejects(stash(env), /a merge is unfinished/);
@@ -109,7 +109,7 @@ Deno.test("git.rebase() moves commits, stops at conflicts, and continues or abor
     assert.deepEqual([stopped.during, stopped.conflicts?.length, stopped.was], ["rebase", 1, before]);
     assert.match(
       stopped.next ?? "",
-      /then git\.rebase\(\{continue: true\}\); or git\.rebase\(\{abort: true\}\), \{skip: true\}/,
+      /then git\.rebase\(\{continue: true\}\), or git\.rebase\(\{abort: true\}\), \{skip: true\}/,
     );
     assert.equal((await rebase(env, { abort: true })).commit, before);
     await rebase(env, { onto: "main" });
