@@ -76,10 +76,10 @@ class Renderer {
   }
 
   #all(tokens: readonly TemplateToken[], context: Context | null): void {
-    for (const token of tokens) {
+    for (const [at, token] of tokens.entries()) {
       this.#step();
       const next = this.#values.next();
-      this.#one(token, context);
+      this.#one(token, { context, after: tokens[at + 1] });
       this.#values.forget(next);
     }
   }
@@ -90,13 +90,16 @@ class Renderer {
     }
   }
 
-  #one(token: TemplateToken, context: Context | null): void {
+  #one(
+    token: TemplateToken,
+    { context, after }: { readonly context: Context | null; readonly after: TemplateToken | undefined },
+  ): void {
     switch (token.type) {
       case "text":
         return this.#write(token.value);
       case "name":
       case "&":
-        return this.#write(this.#placed(this.#textOf(token.value, context)));
+        return this.#write(this.#placed(this.#textOf(token.value, context), after));
       case "#":
       case "^":
         return this.#section(token, context);
@@ -127,8 +130,12 @@ class Renderer {
     }
   }
 
-  #placed(text: string): string {
-    return this.#out === "" && text.startsWith("\n\n") ? text.substring(2) : text;
+  /** Output of a command ends with a line feed, which would break a line such as `**{{version}}**`. */
+  #placed(text: string, after: TemplateToken | undefined): string {
+    const placed = this.#out === "" && text.startsWith("\n\n") ? text.substring(2) : text;
+    if (after && after.type !== "text") return placed;
+    const isInLine = after && !/^\r?\n/.test(after.value) || this.#out !== "" && !this.#out.endsWith("\n");
+    return isInLine ? placed.replace(/(?<!\n)\r?\n$/, "") : placed;
   }
 
   #textOf(tag: string, context: Context | null): string {
@@ -202,8 +209,10 @@ function faultsOf(tags: readonly Tag[], scope: TemplateScope): string | null {
     if (sigil === "!") continue;
     const fault = faultOf({ sigil, name, inside: sections > 0 }, scope);
     if (fault !== null) faults.add(`{{${sigil}${name}}} ${fault}`);
-    unknown ||= fault !== null && !scope.known.has(pathOf(name)?.[0] ?? "");
-    if (sigil === "#" || sigil === "^") sections++;
+    const isSection = sigil === "#" || sigil === "^";
+    const isUnknown = fault !== null && !scope.known.has(pathOf(name)?.[0] ?? "");
+    unknown ||= isUnknown && !(isSection && pathOf(name) !== null && !HELPER.test(name));
+    if (isSection) sections++;
     if (sigil === "/") sections--;
   }
   if (faults.size === 0) return null;
@@ -283,7 +292,8 @@ function faultOf(
   if (!known.has(root)) {
     if (inside) return null;
     const near = nearestName(root, [...known]);
-    return `names no variable${near === null ? "" : ` (${near} is one)`}`;
+    const cure = sigil === "#" || sigil === "^" ? `: declare ${root} in code, or remove the section` : "";
+    return `names no variable${near === null ? "" : ` (${near} is one)`}${cure}`;
   }
   const value = values.variable(root);
   if (values.kind(value) === "promise") return `is a promise: ${root} = await … in code`;

@@ -28,6 +28,8 @@ const SCOPE: Record<string, unknown> = {
   },
   undef: undefined,
   nothing: null,
+  line: "2.1.3\n",
+  lines: "a\nb\n",
   $answer: "before",
 };
 const show = (template: string, json = false) =>
@@ -53,6 +55,10 @@ const SHOWN: readonly (readonly [template: string, text: string, from: "variable
   ["{{mixed}}", "- 1\n- k: v\n- (1, 2), none\n\n", "template"],
   ["map {{map}}", "map k: v", "template"],
   ["{{n}} hits", "7 hits", "template"],
+  ["**{{line}}** and {{line}}", "**2.1.3** and 2.1.3", "template"],
+  ["It said {{lines}}.", "It said a\nb.", "template"],
+  ["{{line}}\nend", "2.1.3\n\nend", "template"],
+  ["x {{line}}{{lines}}", "x 2.1.3\na\nb\n", "template"],
   ["{{text}} {{{text}}} {{&text}}", `${SCOPE.text} ${SCOPE.text} ${SCOPE.text}`, "template"],
   ["{{user.name}} in {{user.address.city}}", "Ann in Ulm", "template"],
   ["{{hits.length}}/{{names.length}}/{{text.length}}/{{map.k}}/{{map.size}}", "2/2/11/v/1", "template"],
@@ -128,7 +134,10 @@ const REFUSED: readonly (readonly [template: string, reason: RegExp])[] = [
   ["{{hits.path}}", /\{\{hits.path\}\} does not exist: hits is a list of 2$/],
   ["{{n}} {{ n | upper }}", /\{\{n \| upper\}\} is an expression: compute it in code/],
   ["{{n * 2}} and {{unknown}}", /\{\{n \* 2\}\} is an expression.*; \{\{unknown\}\} names no variable/],
-  ["{{n}}{{#nope}}x{{/nope}}", /\{\{#nope\}\} names no variable/],
+  [
+    "{{n}}{{#nope}}x{{/nope}}",
+    /^\{\{#nope\}\} names no variable \(none is one\): declare nope in code, or remove the section$/,
+  ],
   ["{{fn}}", /is a function/],
   ["{{n}}{{#fn}}x{{/fn}}", /function/],
   ["{{undef}}", /is undefined/],
