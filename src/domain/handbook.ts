@@ -12,6 +12,8 @@ const TEXT_WEIGHT = 0.4;
 /** Most searches are about a task, and the guide explains tasks. Pages that compare agents mention many terms without an
  * explanation. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
+/** A topic with all of a name such as HTTPS_PROXY or web.local is better than a topic with its parts. */
+const NAMED_WEIGHT = 3;
 
 export class Handbook {
   readonly sections: readonly Section[];
@@ -82,8 +84,12 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
     const times = found.filter((one) => one > 0).length;
     for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
   }
-  const score = (at: number): number => (points[at] ?? 0) * (read[at]?.isForUsers ? USERS_WEIGHT : 1);
-  return topics.map((topic, at) => ({ topic, points: score(at) }))
+  const names = asked.toLowerCase().match(/[\p{L}\d]+(?:[._][\p{L}\d]+)+/gu) ?? [];
+  const isNamed = ({ doc }: Found): boolean =>
+    names.length > 0 && names.every((name) => doc.toLowerCase().includes(name));
+  const score = (at: number, topic: Topic): number =>
+    (points[at] ?? 0) * (read[at]?.isForUsers ? USERS_WEIGHT : 1) * (isNamed(topic) ? NAMED_WEIGHT : 1);
+  return topics.map((topic, at) => ({ topic, points: score(at, topic) }))
     .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
 }
 
