@@ -85,8 +85,8 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
     for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
   }
   const names = asked.toLowerCase().match(/[\p{L}\d]+(?:[._][\p{L}\d]+)+/gu) ?? [];
-  const isNamed = ({ doc }: Found): boolean =>
-    names.length > 0 && names.every((name) => doc.toLowerCase().includes(name));
+  const isNamed = ({ name, doc }: Found): boolean =>
+    names.length > 0 && names.every((one) => `${name}\n${doc}`.toLowerCase().includes(one));
   const score = (at: number, topic: Topic): number =>
     (points[at] ?? 0) * (read[at]?.isForUsers ? USERS_WEIGHT : 1) * (isNamed(topic) ? NAMED_WEIGHT : 1);
   return topics.map((topic, at) => ({ topic, points: score(at, topic) }))
