@@ -291,6 +291,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   query_soul: "id = (SELECT query_soul_id FROM query_state WHERE id = ?)",
   query_state: "id = ?",
   iteration: "query_state_id = ?",
+  expression_state: "iteration_id IN (SELECT id FROM iteration WHERE query_state_id = ?)",
 };
 
 interface Scanned {

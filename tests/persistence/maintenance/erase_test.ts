@@ -162,3 +162,28 @@ Deno.test("content that other conversations share with a deleted one stays, when
     { numRuns: runs(4, 8) },
   );
 });
+
+Deno.test("a call that ends after its block keeps content that it shares with a conversation that is deleted meanwhile", async () => {
+  const output = "a late text ".repeat(2_000);
+  const late = [{ iteration: 1, block: 0, call: { name: "fs.late", ms: 1, ok: true, output }, diffs: [] }];
+  for (let ticks = 0; ticks < 12; ticks++) {
+    await withDatabasePath(async (path) => {
+      const store = await openStore({ path });
+      const blocks = [block("1")];
+      const deleted = await begun(store, { text: "deleted" });
+      await iterate(store, { queryId: deleted.queryId, position: 0, blocks });
+      await iterate(store, { queryId: deleted.queryId, position: 1, blocks, late });
+      await store.endQuery(deleted.queryId, queryEnd({ answer: "1" }));
+      const kept = await begun(store, { text: "kept" });
+      await iterate(store, { queryId: kept.queryId, position: 0, blocks });
+      const removed = store.deleteConversation(deleted.conversationId);
+      for (let tick = 0; tick < ticks; tick++) await new Promise((go) => setTimeout(go));
+      await iterate(store, { queryId: kept.queryId, position: 1, blocks, late });
+      await removed;
+      await store.endQuery(kept.queryId, queryEnd({ answer: "1" }));
+      await store.close();
+      const { problems, unused } = await new SqliteMaintenance({ path }).check();
+      assert.deepEqual([problems, unused], [[], 0], `${ticks} ticks`);
+    });
+  }
+});
