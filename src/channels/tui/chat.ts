@@ -216,6 +216,8 @@ export class ChatController {
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
     [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
     this.#meet(turns.at(-1) ?? null);
+    this.#parts.worked();
+    if (last !== undefined && last.iterations > 0) void this.#readFacts(last.queryId, last.iterations);
     this.#parts.changed();
   }
 

@@ -112,8 +112,9 @@ export class Keyboard {
 
   #goBack(): void {
     const now = performance.now();
-    if (now - this.#escaped < TWICE_MS) return this.#run("rewind");
-    this.#escaped = now;
+    const isSecond = now - this.#escaped < TWICE_MS;
+    this.#escaped = isSecond ? -Infinity : now;
+    if (isSecond) return this.#run("rewind");
     this.#parts.tell("Esc again goes back to an earlier request");
   }
 

@@ -67,17 +67,19 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** The package keeps the focus of the terminal private, so the returned terminal reads the input first. */
+/** The package keeps the focus of the terminal private, so the returned terminal reads the input first. A slow
+ * connection delivers two presses of Esc in one read, which the package passes on as one unknown key. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
     start((data) => {
       if (data === FOCUS.in || data === FOCUS.out) onFocus(data === FOCUS.in);
-      onInput(data);
+      for (const key of data === ESC + ESC ? [ESC, ESC] : [data]) onInput(key);
     }, onResize);
   return terminal;
 }
 
+const ESC = "\x1b";
 const LOOK_MS = 1_000;
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
@@ -130,7 +132,7 @@ export class Screen implements PanelActions {
     this.#prefs = { get: () => parts.prefs.get(), set: (change) => this.#setPrefs(change) };
     this.#colors = new ScreenTheme({ prefs: parts.prefs, color: parts.color });
     setKeybindings(freshKeys());
-    this.#tui = new TuiAltScreen(watched(parts.terminal, (isIn) => void (this.#looked = isIn)));
+    this.#tui = new TuiAltScreen(watched(parts.terminal, (isIn) => this.#look(isIn)));
     this.chat = new ChatController({
       session: () => this.#session,
       transcript: this.#transcript,
@@ -473,6 +475,12 @@ export class Screen implements PanelActions {
       this.#take();
       this.redraw();
     }
+  }
+
+  /** While the user was in another window, a command there may have changed the state of git. */
+  #look(isIn: boolean): void {
+    this.#looked = isIn;
+    if (isIn) void this.#readGit();
   }
 
   async #readGit(): Promise<void> {

@@ -300,6 +300,21 @@ Deno.test("Esc twice goes back to an earlier request, and one Esc of a cancelled
   });
 });
 
+Deno.test("two Esc in one read are two Esc keys, and Esc before another sequence stays one", async () => {
+  await withScreen([final("Told")], {}, async ({ screen }) => {
+    screen.type(`Tell${ENTER}`);
+    await screen.until("Told");
+    screen.type("\x1b\x1b");
+    await screen.until("╭─ Rewind");
+    screen.type("\x1b\x1b");
+    await screen.until((now) => !now.includes("╭─") && now.includes("Esc again"));
+    screen.type("x\x7f");
+    await screen.until((now) => !now.includes("Esc again"));
+    screen.type(`\x1b${UP}`);
+    await screen.until(/^ Tell/m);
+  });
+});
+
 Deno.test("Ctrl-R finds an earlier input, in this session and in the file of the folder", async () => {
   const home = await Deno.makeTempDir();
   try {

@@ -130,6 +130,26 @@ Deno.test("the screen shows requests that another process adds to its conversati
   });
 });
 
+Deno.test("after a step of another process, the footer reads the branch and the size of the prompt again", async () => {
+  const gate = Promise.withResolvers<void>();
+  const git = { state: "main" };
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const parts = { clock, gitState: () => Promise.resolve(git.state) };
+  const options = { place: { continue: true }, parts, shows: "git main" };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
+  const replies = [final("First: yes"), replyJson("1"), { text: final("Second: yes"), after: gate.promise }];
+  await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
+    assert.doesNotMatch(screen.screen(), / KB/);
+    git.state = "main*";
+    const asked = engine.ask("two");
+    await screen.until(/runs in another window: step 2[^]*git main\*.* · [\d.]+ KB/);
+    git.state = "topic*";
+    gate.resolve();
+    await asked;
+    await screen.until((now) => now.includes("git topic*") && !now.includes("another window"));
+  });
+});
+
 Deno.test("the screen shows the running step of another process, and the messages that wait for its next step", async () => {
   const replies = [
     final("First: yes"),

@@ -74,7 +74,7 @@ Deno.test("the output of a command waits for the next request if a request does 
   });
 });
 
-Deno.test("the footer reads the branch again after a step and after a command of the user", async () => {
+Deno.test("the footer reads the branch again after a step, after a command of the user, and when the window gets the focus", async () => {
   const gate = Promise.withResolvers<void>();
   let state = "main";
   const parts = {
@@ -93,6 +93,10 @@ Deno.test("the footer reads the branch again after a step and after a command of
     await screen.until("Done: yes");
     screen.type(`!git switch topic${ENTER}`);
     await screen.until("git topic");
+    screen.type("\x1b[O");
+    state = "topic*";
+    screen.type("\x1b[I");
+    await screen.until("git topic*");
   });
 });
 
