@@ -372,6 +372,17 @@ export class Screen implements PanelActions {
     }
   }
 
+  async useDemo(): Promise<void> {
+    try {
+      this.#session = { ...this.#session, ...await this.#session.useModel?.({ provider: "demo", model: "scripted" }) };
+      this.#repaint(); // The introduction to Vis names the demo.
+      this.tell("The demo from now on: scripted replies; /model chooses a model");
+      this.#sendUnsent();
+    } catch (error) {
+      this.tell(messageOf(error));
+    }
+  }
+
   /** The clipboard sequence of the terminal works over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");

@@ -87,6 +87,8 @@ Deno.test("openSession() useModel uses another provider from the next call on", 
       assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
       await assert.rejects(async () => await session.useModel?.({ provider: "acme", model: "m" }), ConfigError);
       assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
+      const demo = { provider: "demo", model: "scripted" };
+      assert.deepEqual(await session.useModel?.(demo), demo);
     } finally {
       await session.close();
     }

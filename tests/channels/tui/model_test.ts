@@ -54,10 +54,29 @@ Deno.test("without a model the screen opens with the picker, and the first reque
     await screen.until("Vis then sends your request");
     await screen.until("model-1");
     assert.equal(engine.provider.requests.length, 0);
-    screen.type("\x1b[B\r");
+    screen.type("\x1b[B\x1b[A\r");
     await screen.until(/› What is this\?[^]*It is a library/);
     assert.deepEqual(used, [{ provider: "acme", model: "model-1" }]);
     assert.deepEqual(set, [["model", ["acme/model-1"]]]);
+  });
+});
+
+Deno.test("without a model, the list of models offers the demo, which is not saved as the model", async () => {
+  const { used, set, options } = withoutModel();
+  const providers = () =>
+    Promise.resolve({
+      ...ADMIN,
+      providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
+      loginNames: () => ["acme"],
+      loginChoices: () => Promise.resolve([{ name: "acme", title: "Acme", need: "required" }]),
+    } as ProviderAdmin);
+  const demo = { ...options, parts: { ...options.parts, providers } };
+  await withScreen([final("Scripted: yes")], { ...demo, place: { request: "What is this?" } }, async ({ screen }) => {
+    await screen.until(/Without a model[^]*❯ +demo +scripted replies, no key and no network[^]*Log in[^]*acme/);
+    screen.type("\r");
+    await screen.until(/› What is this\?[^]*Scripted: yes[^]*demo scripted/);
+    assert.deepEqual(used, [{ provider: "demo", model: "scripted" }]);
+    assert.deepEqual(set, []);
   });
 });
 

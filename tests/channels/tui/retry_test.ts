@@ -78,7 +78,7 @@ Deno.test("Alt-M continues a request that stopped at its step limit, or explains
     await screen.until((now) => !now.includes("Esc cancels"));
     assert.match(engine.context(2), /^\[iter 1\/10\]/);
     screen.type(`/more${ENTER}`);
-    await screen.until(/only a request that\s+stopped/);
+    await screen.until(/it did not stop at its step limit\s+\(answered\)/);
   });
 });
 

@@ -156,7 +156,7 @@ export class Greeting extends DrawnEntry {
     const { provider } = this.#parts.session();
     const hints = HINTS.flatMap((hint) => wrapped(hint, Math.max(1, width - 2)));
     const demo = provider === "demo"
-      ? wrapped("This is the demo: scripted replies, no model. vis auth login adds one.", Math.max(1, width - 2))
+      ? wrapped("This is the demo: scripted replies, no model. /model chooses one.", Math.max(1, width - 2))
       : [];
     return [
       ` ${theme.accent(theme.bold("vis"))}`,

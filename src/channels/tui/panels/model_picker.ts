@@ -34,7 +34,8 @@ type Item =
   | { readonly kind: "provider"; readonly name: string; readonly told: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: ModelReport }
   | { readonly kind: "typed"; readonly provider: string; readonly name: string }
-  | { readonly kind: "login"; readonly choice: LoginChoice };
+  | { readonly kind: "login"; readonly choice: LoginChoice }
+  | { readonly kind: "demo" };
 
 export class ModelPicker extends BasePanel {
   readonly title = "Model";
@@ -75,7 +76,7 @@ export class ModelPicker extends BasePanel {
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const none = this.#providers.length === 0
-      ? "no provider is configured: choose one to log in to"
+      ? "no provider is configured: choose one to log in to, or the demo"
       : this.#notes[0] ?? "";
     const below = this.below(flat(none), { empty: this.#list.items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
@@ -160,14 +161,18 @@ export class ModelPicker extends BasePanel {
       { kind: "provider", name: "Log in", told: "Enter asks for the key" },
       ...logins.map((choice) => ({ kind: "login", choice } as const)),
     ];
+    const isNew = present.model === "" && "demo".includes(typed.toLowerCase());
+    const demo: readonly Item[] = isNew
+      ? [{ kind: "provider", name: "Without a model", told: "to see Vis work first" }, { kind: "demo" }]
+      : [];
     const isMissing = typed !== "" && !items.some(({ kind }) => kind === "model");
-    const isRequest = present.model === "" && [...others, ...own].length === 0;
+    const isRequest = present.model === "" && [...demo, ...others, ...own].length === 0;
     const told = isRequest && (this.#waitsFor === "" || this.#isSentence(typed)) ? AS_REQUEST : this.#waitsFor;
     const missing: readonly Item[] = isMissing
       ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told }]
       : [];
     this.#request = told === AS_REQUEST && isMissing ? typed : "";
-    this.#list.set([...items, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
+    this.#list.set([...items, ...demo, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(this.#proposed);
   }
 
@@ -201,6 +206,7 @@ export class ModelPicker extends BasePanel {
   #drawn(item: Item, place: { readonly width: number; readonly selected: boolean }): readonly string[] {
     if (item.kind === "provider") return headed(flat(item.name, 60), { told: flat(item.told), ...place });
     if (item.kind === "typed") return [row(`use “${flat(item.name, 200)}” of ${flat(item.provider, 60)}`, place)];
+    if (item.kind === "demo") return [row("  demo", { detail: "scripted replies, no key and no network", ...place })];
     if (item.kind === "login") {
       const { name, title, need } = item.choice;
       const facts = [need === "device-login" ? "in the browser" : ""];
@@ -217,6 +223,7 @@ export class ModelPicker extends BasePanel {
     const item = this.#list.selected;
     if (item === undefined || item.kind === "provider") return;
     if (item.kind === "login") return this.#logIn(item.choice);
+    if (item.kind === "demo") return this.leaveFor(() => this.parts.act.useDemo());
     const name = item.kind === "model" ? item.model.name : item.name;
     this.leaveFor(() => this.parts.act.useModel({ provider: item.provider, name }));
   }
@@ -235,8 +242,7 @@ export class ModelPicker extends BasePanel {
   }
 }
 
-const AS_REQUEST =
-  "Enter keeps it as your request, and Vis sends it when you have chosen a model; vis demo shows Vis without a model";
+const AS_REQUEST = "Enter keeps it as your request, and Vis sends it when you have chosen a model or the demo";
 
 function emptyInput(): LineInput {
   return new LineInput({ prompt: "> ", placeholder: "name of a model" });
@@ -257,6 +263,7 @@ function isServer({ need, start }: LoginChoice): boolean {
 function keyOf(item: Item): string {
   if (item.kind === "provider") return `${item.name}/`;
   if (item.kind === "login") return `log in ${item.choice.name}`;
+  if (item.kind === "demo") return "demo";
   return item.kind === "model" ? `${item.provider}/${item.model.name}` : "typed";
 }
 

@@ -39,6 +39,8 @@ export interface PanelActions {
   /** The request of `what.to` returns to the input. */
   rewind(what: Rewinding): Promise<void>;
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
+  /** The next start of Vis asks for a model again. */
+  useDemo(): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
   export(name: string): Promise<void>;

@@ -65,6 +65,7 @@ export class PanelRig implements AsyncDisposable {
       show: later("show"),
       fork: later("fork"),
       useModel: later("useModel"),
+      useDemo: () => Promise.resolve(note("useDemo")(null)),
       copy: note("copy"),
       undo: () => Promise.resolve(),
       export: later("export"),
