@@ -1,6 +1,6 @@
 import { moreRequest, type ReadingMode } from "../../domain/query/outcomes.ts";
 import { batch, effect, signal } from "@preact/signals";
-import type { ApprovalAnswer } from "../../domain/query/approval.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import {
   type ApiConversation,
@@ -145,9 +145,10 @@ class Thread {
 
   async send(
     text: string,
-    { images = [], only, taken = () => {} }: {
+    { images = [], only, refused = null, taken = () => {} }: {
       readonly images?: readonly string[];
       readonly only?: OnlyReads | undefined;
+      readonly refused?: ApprovalQuestion | null;
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
@@ -160,7 +161,7 @@ class Thread {
     if (running && turn) {
       const told = turn.tell(text);
       this.scroller?.toEnd();
-      const isRead = await told;
+      const [isRead] = await Promise.all([told, refused && this.#refuse(refused, { turn, text })]);
       taken();
       return isRead ? undefined : await this.#changedElsewhere();
     }
@@ -176,6 +177,21 @@ class Thread {
       if (kind === "plan") choices.plan.value = false; // The user may carry out the plan with the next request.
       taken();
       return response;
+    });
+  }
+
+  /** The message arrives before the answer, so the next step reads the message. Another window may have answered. */
+  async #refuse(
+    { id }: ApprovalQuestion,
+    { turn, text }: { readonly turn: Turn; readonly text: string },
+  ): Promise<void> {
+    const { steered } = turn;
+    const sent = steered.value.at(-1);
+    // An event of the server replaces the sent message, and a failure removes it.
+    await becomes(() => !steered.value.some((one) => one === sent));
+    if (!steered.value.some((one) => one.text === text)) return;
+    await this.answer(turn, id, { decision: "no", reason: "" }).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
     });
   }
 

@@ -35,6 +35,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
+  const question = waitingQuestion();
   const { text, bad } = saidStatus.value;
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -54,7 +55,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
         <OptionsButton />
       </div>
       <AttachedImages />
-      <div class="row">
+      <div class={question ? "row asks" : "row"}>
         <Suggestions />
         <textarea
           id="request"
@@ -73,7 +74,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
         />
         {running || <AttachButton />}
         <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
-        <button id="send" type="submit" class="primary">Send</button>
+        <button id="send" type="submit" class="primary">{question ? "Refuse and send" : "Send"}</button>
       </div>
       <RequestOptions />
     </form>
@@ -82,9 +83,14 @@ export function Composer({ children }: { readonly children: ComponentChildren })
 
 const HAS_KEYS = matchMedia("(hover: hover)").matches;
 
+function waitingQuestion(): ApprovalQuestion | null {
+  return thread.turns.value.at(-1)?.question.value ?? null;
+}
+
 function placeholder(): string {
-  const question = thread.turns.value.at(-1)?.question.value;
-  if (question && HAS_KEYS) return `Answer with ${lettersOf(question)}, or add instructions…`;
+  const question = waitingQuestion();
+  if (question && HAS_KEYS) return `Answer with ${lettersOf(question)}, or refuse with a text…`;
+  if (question) return "Refuse with a text…";
   if (thread.running.value) return "Add instructions…";
   return HAS_KEYS ? "Describe a task · @ names a file · / lists commands" : "Describe a task";
 }
@@ -188,6 +194,7 @@ async function send(): Promise<void> {
   const typed = area?.value ?? "";
   const images = attached.value;
   const sent = { from: thread.id.value, turns: opened.turns };
+  const refused = waitingQuestion();
   if (area === null || requestOfImages(typed, images).trim() === "") return;
   if (images.length === 0 && isCommand(area)) return;
   if (images.length > 0 && thread.running.value) {
@@ -205,6 +212,7 @@ async function send(): Promise<void> {
       const { text, only } = await typedRequest(typed);
       await thread.send(requestOfImages(text, images), {
         only,
+        refused,
         images: images.map(({ url }) => url),
         taken: () => state.taken = true,
       });
@@ -357,7 +365,11 @@ function RequestOptions(): JSX.Element {
       <Workspaces />
       <Limits />
       <span class="keys">
-        {thread.running.value ? "Enter: add to this request · Esc: cancel" : "Enter: send · Shift+Enter: new line"}
+        {waitingQuestion()
+          ? "Enter: refuse and send · Esc: cancel"
+          : thread.running.value
+          ? "Enter: add to this request · Esc: cancel"
+          : "Enter: send · Shift+Enter: new line"}
       </span>
     </div>
   );

@@ -175,7 +175,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@": "name a file of the workspace",
     "/": "list commands and your prompts",
   },
-  "A question of Vis": { "y c a n": "answer, while the request field is empty" },
+  "A question of Vis": { "y c a n": "answer, while the request field is empty", Enter: "refuse, and send the text" },
   Everywhere: {
     Esc: "close a dialog or menu, otherwise cancel the running request",
     "Ctrl + K": "find a conversation; Enter searches all texts",

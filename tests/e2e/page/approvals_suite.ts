@@ -3,6 +3,7 @@ import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
 import type { Page } from "playwright-core";
 import { abortable } from "../../../src/domain/kit/concurrency.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
+import type { Rig } from "../../channels/http/_rig.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
@@ -38,7 +39,7 @@ inBrowser("takes a letter as the answer while the request is empty, and the begi
   await ask(page, "Begin");
   await question(page).getByText("open doors").waitFor();
   const input = page.locator("#request");
-  assert.match(await input.getAttribute("placeholder") ?? "", /^Answer with y, c, a or n, or add/);
+  assert.match(await input.getAttribute("placeholder") ?? "", /^Answer with y, c, a or n, or refuse with a text/);
   await page.clock.pauseAt(Date.now() + 60_000); // A letter counts only some time after the question.
   await input.pressSequentially("no");
   await page.clock.runFor(1_000);
@@ -54,6 +55,25 @@ inBrowser("takes a letter as the answer while the request is empty, and the begi
   await page.clock.runFor(1_000);
   await page.clock.resume();
   await page.locator(".answer", { hasText: "the user said no" }).waitFor();
+});
+
+inBrowser("refuses a question with the text that is sent, which the next step reads", {
+  rig,
+  replies: [asks(), SAID],
+}, async ({ page, rig }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  const send = page.getByRole("button", { name: "Refuse and send" });
+  await send.click();
+  await page.locator("#request").press("Enter");
+  assert.equal(await question(page).count(), 1, "an empty input answers nothing");
+  await page.locator("#request").fill("Use the window");
+  await send.click();
+  await page.locator(".answer", { hasText: "false the user said no" }).waitFor();
+  assert.match(rig.engine.provider.requests[1]?.context ?? "", /The user says meanwhile: Use the window/);
+  await page.locator(".meanwhile", { hasText: "Use the window" }).getByText("read by step 2").waitFor();
+  assert.equal(await page.locator(".turn").count(), 1);
+  assert.equal(await page.locator("#send").textContent(), "Send");
 });
 
 const SCOPES = "commands that change the folder /srv/data, network for npm ci and network for npx prisma";
@@ -130,20 +150,27 @@ inBrowser(
     await question(page).waitFor();
     assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 360);
     await accessible(page, "a question");
+    const heights = "[...document.querySelectorAll('#send, #cancel')].map((one) => one.offsetHeight)";
+    assert.equal(new Set(await inPage<number[]>(page, heights)).size, 1, "each button of the input has one line");
+    assert.ok(await inPage<number>(page, "document.querySelector('#request').offsetWidth") > 300, "the input has room");
     await page.getByRole("button", { name: /cancel|stop/i }).click();
     await question(page).waitFor({ state: "detached" });
   },
 );
 
+/** Begins a request as another process does, so the server of the page does not run the request. */
+async function elsewhere({ engine: { conversations, branch } }: Rig): Promise<void> {
+  await conversations.ask(branch, "Begin", {
+    ...{ signal: new AbortController().signal, emit: () => {} },
+    approve: (_question, signal) => abortable(Promise.withResolvers<ApprovalAnswer>().promise, signal),
+  });
+}
+
 inBrowser("answers the question of a request that another process runs", {
   rig,
   replies: [asks(), SAID],
 }, async ({ page, rig }) => {
-  const { conversations, branch } = rig.engine;
-  const asked = conversations.ask(branch, "Begin", {
-    ...{ signal: new AbortController().signal, emit: () => {} },
-    approve: (_question, signal) => abortable(Promise.withResolvers<ApprovalAnswer>().promise, signal),
-  });
+  const asked = elsewhere(rig);
   await page.locator("#list li a, #list li button").first().click();
   await question(page).getByText("Allow Vis to open doors?").waitFor();
   await page.locator("#activity", { hasText: /^Waiting for your answer · .*runs in another window/ }).waitFor();
@@ -153,4 +180,17 @@ inBrowser("answers the question of a request that another process runs", {
   await asked;
   await page.locator(".answer", { hasText: "false the user said no: not today" }).waitFor();
   assert.equal(await question(page).count(), 0);
+});
+
+inBrowser("refuses with a text in a request that another process runs", {
+  rig,
+  replies: [asks(), SAID],
+}, async ({ page, rig }) => {
+  const asked = elsewhere(rig);
+  await page.locator("#list li a, #list li button").first().click();
+  await question(page).waitFor();
+  await ask(page, "Use the window");
+  await asked;
+  await page.locator(".answer", { hasText: "false the user said no" }).waitFor();
+  await page.locator(".meanwhile", { hasText: "Use the window" }).getByText("read by step 2").waitFor();
 });
