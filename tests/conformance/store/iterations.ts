@@ -90,6 +90,30 @@ export const storeIterationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "endIteration() adds late calls and their diffs to the blocks that made them, in this iteration and before",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const own = { name: "fs.readFile", ms: 1, ok: true };
+      const late = (name: string) => ({ name, ms: 2, ok: false, output: "o".repeat(9_000) });
+      await iterate(store, { queryId, position: 0, blocks: [block("1", { result: { calls: [own] } }), block("2")] });
+      await iterate(store, {
+        queryId,
+        position: 1,
+        blocks: [block("3")],
+        late: [
+          { iteration: 1, block: 0, call: late("web.get"), diffs: [] },
+          { iteration: 1, block: 1, call: late("fs.edit"), diffs: ["--- a\n+++ b\n"] },
+          { iteration: 2, block: 0, call: late("shell.run"), diffs: [] },
+          { iteration: 9, block: 0, call: late("gone"), diffs: [] },
+        ],
+      });
+      const [first, second] = await store.iterations(queryId);
+      assert.deepEqual(first?.blocks.map(({ result }) => result.calls), [[own, late("web.get")], [late("fs.edit")]]);
+      assert.deepEqual(first?.metadata.diffs, [{ block: 1, diff: "--- a\n+++ b\n" }]);
+      assert.deepEqual(second?.blocks.map(({ result }) => result.calls), [[late("shell.run")]]);
+    },
+  },
+  {
     name: "endIteration() keeps a value of up to 1 MiB, and null for a larger one",
     async run(store) {
       const { queryId } = await begun(store);
