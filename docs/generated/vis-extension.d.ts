@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0fd3505320f2e45d84d3d2ff501c754052289de4f7d056a70fbaf5b5c5b59fc3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 935857fe7186e06523707af94c02c36d0613dd6a0cfbab48669165cae87c8a70
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -426,7 +426,7 @@ export interface Extension {
   }>;
   /** `env.config` is the extension's section in `extensions.config`, parsed by this schema. */
   readonly config?: z.ZodType;
-  /** This is an older name of a shipped extension's section, at the top of the settings file. */
+  /** This is a shorter name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;

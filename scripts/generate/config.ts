@@ -89,7 +89,7 @@ function page(schema: object): string {
 function noteOf({ name, namespace }: SettingsSection): readonly string[] {
   if (name === null) return [];
   return [
-    `This section also has an older name, \`${name}\` at the top of the file: \`${name}.KEY\` is the same setting as`,
+    `This section also has a shorter name, \`${name}\` at the top of the file: \`${name}.KEY\` is the same setting as`,
     `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. If both names set a key, \`${name}\` wins, but Vis joins`,
     "lists that a workspace may set.",
     "",

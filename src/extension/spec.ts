@@ -57,7 +57,7 @@ export interface Extension {
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
   /** `env.config` is the extension's section in `extensions.config`, parsed by this schema. */
   readonly config?: z.ZodType;
-  /** This is an older name of a shipped extension's section, at the top of the settings file. */
+  /** This is a shorter name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;

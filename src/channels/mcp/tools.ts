@@ -31,7 +31,7 @@ const Ask = z.strictObject(wanted);
 
 const Continue = z.strictObject({
   conversation: z.string().optional().describe(
-    "Id of a conversation; by default, the newest conversation of the workspace",
+    "Id of a conversation; by default, the most recently used conversation of the workspace",
   ),
   ...wanted,
   request: wanted.request.optional(),
@@ -158,7 +158,7 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const VALUE_CHARS = 20_000;
 
 const conversation = z.string().optional().describe(
-  "Id of a conversation; by default, the newest conversation of the workspace",
+  "Id of a conversation; by default, the most recently used conversation of the workspace",
 );
 
 const limit = z.number().int().min(1).max(200).default(20);

@@ -115,7 +115,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the newest request that has some", () => showChanges(parts)),
-    plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
+    plain(act, "undo", "undo the newest file changes of a request", () => act.undo()),
     plain(act, "redo", "bring back the file changes that were undone last", () => act.undo({ redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
       needsWords: true,

@@ -13,7 +13,7 @@ const NO_CHANGES = "no request of this conversation has changes to undo";
 export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   new: { description: "Start a new conversation", control: "#new" },
   search: { description: "Find conversations", control: "#filter" },
-  undo: { description: "Undo the file changes of the last request", control: "[data-does=undo]", missing: NO_CHANGES },
+  undo: { description: "Undo the newest file changes of a request", control: "[data-does=undo]", missing: NO_CHANGES },
   redo: { description: "Bring back the undone changes", control: "[data-does=redo]", missing: "nothing was undone" },
   diff: { description: "Show the newest file changes", control: ".changes > details", missing: "no file changed" },
   rewind: { description: "Undo the file changes, or fork", control: "[data-does=undo]", missing: NO_CHANGES },

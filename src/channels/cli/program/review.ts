@@ -241,7 +241,10 @@ function addSearch(program: Command, context: Context): void {
   program.command("logs")
     .description("show the log in the database, oldest entries first")
     .addOption(
-      new Option("--level <level>", "show entries of this level and above").choices(LOG_LEVELS).argParser(levelArgument)
+      new Option(
+        "--level <level>",
+        "show entries of this level and above (the stored log begins at info; VIS_LOG=debug prints debug entries)",
+      ).choices(LOG_LEVELS).argParser(levelArgument)
         .default("info"),
     )
     .option("--conversation <id>", "show only this conversation; a unique prefix of at least 8 characters is enough")
