@@ -89,8 +89,9 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
         return {};
       }))
     .onNotification(of.session.cancel, ({ params: { sessionId } }) => sessions.cancel(sessionId))
-    .onRequest(of.session.prompt, ({ params: { sessionId, prompt }, client, signal }) =>
+    .onRequest(of.session.prompt, ({ params: { sessionId, prompt }, client, signal: ofPrompt }) =>
       asked(async () => {
+        const signal = AbortSignal.any([ofPrompt, sessions.cancelled]);
         const entry = sessions.get(sessionId);
         const send = tell(client, sessionId);
         const approve = askPermission(client, sessionId);

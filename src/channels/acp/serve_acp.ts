@@ -11,7 +11,9 @@ export function serveAcp(
   },
 ): Peer {
   const sessions = new EditorSessions(open);
-  const connection = acpAgent(sessions, { version }).connect(answeredStream(ndJsonStream(writable, readable)));
+  const connection = acpAgent(sessions, { version }).connect(
+    answeredStream(ndJsonStream(writable, readable), () => sessions.cancelAll()),
+  );
   return {
     ended: connection.closed,
     close: async () => {
@@ -24,8 +26,8 @@ export function serveAcp(
 type Id = string | number | null;
 
 /** The input ends after the responses to its requests, so that a program that closes its end early gets its
- * responses. */
-function answeredStream({ readable, writable }: Stream): Stream {
+ * responses. After the last message, `cancel` ends the running prompts, so that these responses come soon. */
+function answeredStream({ readable, writable }: Stream, cancel: () => void): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
   let input: TransformStreamDefaultController<AnyMessage> | null = null, ended = false;
@@ -47,6 +49,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
     flush: async () => {
       ended = true;
       for (const id of asked) refuse(id);
+      cancel();
       if (open.size > 0) await answers.promise;
     },
   });

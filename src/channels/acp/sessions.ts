@@ -30,6 +30,7 @@ export class EditorSessions {
   readonly #now: () => number;
   readonly #folders = new Map<string, Promise<Session>>();
   readonly #entries = new Map<string, OpenSession>();
+  readonly #cancelled = new AbortController();
 
   constructor(open: Open, now: () => number = Date.now) {
     this.#open = open;
@@ -84,6 +85,15 @@ export class EditorSessions {
 
   cancel(id: string): void {
     this.#entries.get(id)?.running?.abort();
+  }
+
+  /** Aborts after `cancelAll`, for prompts that have not started yet, too. */
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
+  cancelAll(): void {
+    this.#cancelled.abort();
   }
 
   async leave(id: string): Promise<void> {

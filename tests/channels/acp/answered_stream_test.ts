@@ -67,14 +67,31 @@ async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Answe
   }
 }
 
+Deno.test("the end of the input cancels a running prompt, its response comes, then the connection ends", () => {
+  const called = Promise.withResolvers<void>();
+  const reply: ScriptedReply = () => {
+    called.resolve();
+    return { text: "", after: new Promise<void>(() => {}) };
+  };
+  return withClient([reply], async ({ send, read, closeInput }) => {
+    await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    await send(2, of.session.new, { cwd: "/nowhere", mcpServers: [] });
+    const sessionId = (await read(2)).result?.["sessionId"];
+    await send(3, of.session.prompt, { sessionId, prompt: [{ type: "text", text: "Seven?" }] });
+    await called.promise;
+    await closeInput();
+    assert.deepEqual((await read(3)).result, { stopReason: "cancelled" });
+  });
+});
+
 Deno.test("requests are answered although the input ends behind them, then the connection ends", () =>
-  withClient([final("It is 7")], async ({ send, read, closeInput }) => {
+  withClient([], async ({ send, read, closeInput }) => {
     await send(1, of.initialize, { protocolVersion: 1, clientCapabilities: {} });
     await send(2, of.session.new, { cwd: "/nowhere", mcpServers: [] });
     const sessionId = (await read(2)).result?.["sessionId"];
     await send(3, of.session.prompt, { sessionId, prompt: [{ type: "text", text: "Seven?" }] });
     await closeInput();
-    assert.deepEqual((await read(3)).result, { stopReason: "end_turn" });
+    assert.deepEqual((await read(3)).result, { stopReason: "cancelled" });
   }));
 
 Deno.test("a connection without an open request ends with its input", () =>
