@@ -143,7 +143,7 @@ function noModel(
  * counts as a limit. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
-  { config: { budget, server } }: Pick<Settings, "config">,
+  { config: { budget, server }, locked }: Pick<Settings, "config" | "locked">,
   { serves = false }: { readonly serves?: boolean } = {},
 ): { readonly found: string; readonly fix: string } | null {
   const limit = budget.costUsd !== null
@@ -154,9 +154,15 @@ export function unpricedRoot(
   if (limit === null || root === undefined) return null;
   const { provider, model } = root;
   if (provider.capabilities(model).price !== null) return null;
+  const isLocked = serves && locked !== undefined;
+  const why = isLocked && budget.costUsd === null
+    ? `the locked profile's limit of ${server.quota.costUsdPerDay} US dollars a day`
+    : limit;
+  const fix = `Set the price of ${model} in providers[].models of config.jsonc`;
   return {
-    found: `no price is known for ${model}, so ${limit} refuses every request`,
-    fix: `Set the price of ${model} in providers[].models of config.jsonc, or remove ${limit}`,
+    found: `no price is known for ${model}, so ${why} refuses every request`,
+    // Without a limit of the user, the locked profile has its own limit.
+    fix: isLocked ? fix : `${fix}, or remove ${limit}`,
   };
 }
 

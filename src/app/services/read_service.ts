@@ -13,14 +13,16 @@ async function lockedNote(
   const folders = (await discoverFolders(settings)).filter(({ place }) => place !== "project");
   const { loaded } = await buildRegistry(settings, parts, { folders });
   const unknown = await unknownExtensions(allow ?? [], { settings, parts });
-  const left = (allow ?? []).filter((name) =>
+  const { neverLocked = [] } = settings;
+  const notLoaded = (allow ?? []).filter((name) =>
     loaded.every(({ namespace, alias: { alias } }) => name !== namespace && name !== alias)
   ).map((name) =>
     unknown.find((one) => one.startsWith(`${name}: `)) ??
       `${name}: ${deny.includes(name) ? "in extensions.deny" : "not loaded"}`
   );
+  const left = [...notLoaded, ...neverLocked.map((name) => `${name}: never in the locked profile`)];
   const named = loaded.map(({ alias: { alias } }) => alias).join(", ") ||
-    (allow?.length ? "none" : "none (extensions.allow lists none)");
+    (left.length > 0 ? "none" : "none (extensions.allow lists none)");
   return `locked: all walls active, no commands, ${
     writable ? "writable" : "read-only"
   } workspace, extensions: ${named}${left.length === 0 ? "" : `; left out: ${left.join("; ")}`}`;

@@ -24,6 +24,8 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   readonly workspace: string;
   readonly tenant?: string;
   readonly locked?: OpenRequest["locked"];
+  /** The locked profile removes these names from `extensions.allow`. */
+  readonly neverLocked?: readonly string[];
 }
 
 interface ChosenDatabase {
@@ -151,21 +153,23 @@ const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as cons
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
-): Promise<S> {
+): Promise<S & Pick<Settings, "neverLocked">> {
   const { config } = settings;
   const off = [...await shippedExtensions(parts)].flatMap(([name, { namespace, onByDefault }]) =>
     onByDefault !== undefined ? [name, namespace] : []
   );
   const { quota } = config.server;
+  const allow = config.extensions.allow ?? [];
   return {
     ...settings,
+    neverLocked: allow.filter((name) => off.includes(name)),
     config: {
       ...config,
       approvals: "never",
       sandbox: { ...config.sandbox, require: ["realm", "permissions", "process", "kernel"] },
       extensions: {
         ...config.extensions,
-        allow: (config.extensions.allow ?? []).filter((name) => !off.includes(name)),
+        allow: allow.filter((name) => !off.includes(name)),
       },
       server: {
         ...config.server,

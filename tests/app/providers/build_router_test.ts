@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { buildRouter } from "../../../src/app/providers/build_router.ts";
+import { buildRouter, unpricedRoot } from "../../../src/app/providers/build_router.ts";
+import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import type { Router } from "../../../src/providers/router/router.ts";
@@ -40,6 +41,34 @@ Deno.test("buildRouter() accepts a base URL or a key for an OpenAI-compatible se
 Deno.test("buildRouter() plays the demo without a key, but only if it is named", async () => {
   const { provider, model } = (await routerOf({ VIS_PROVIDER: "demo" })).current();
   assert.deepEqual([provider.name, model], ["demo", provider.defaultModel]);
+});
+
+Deno.test("unpricedRoot() names the limit, and advises to remove only a limit whose removal helps", async () => {
+  const router = await routerOf({ VIS_BASE_URL: "http://127.0.0.1:9/v1", VIS_MODEL: "large" });
+  const limits = (costUsd: number | null, costUsdPerDay: number | null) => ({
+    config: {
+      ...DEFAULT_CONFIG,
+      budget: { ...DEFAULT_CONFIG.budget, costUsd },
+      server: { ...DEFAULT_CONFIG.server, quota: { ...DEFAULT_CONFIG.server.quota, costUsdPerDay } },
+    },
+  });
+  const set = "Set the price of large in providers[].models of config.jsonc";
+  const serves = { serves: true };
+  assert.equal(unpricedRoot(router, limits(null, null), serves), null);
+  assert.equal(unpricedRoot(router, limits(null, 5)), null);
+  assert.deepEqual(unpricedRoot(router, limits(null, 5), serves), {
+    found: "no price is known for large, so server.quota.costUsdPerDay refuses every request",
+    fix: `${set}, or remove server.quota.costUsdPerDay`,
+  });
+  const locked = { writable: false };
+  assert.deepEqual(unpricedRoot(router, { ...limits(null, 20), locked }, serves), {
+    found: "no price is known for large, so the locked profile's limit of 20 US dollars a day refuses every request",
+    fix: set,
+  });
+  assert.deepEqual(unpricedRoot(router, { ...limits(1, 20), locked }, serves), {
+    found: "no price is known for large, so budget.costUsd refuses every request",
+    fix: set,
+  });
 });
 
 function askOf(router: Router, rest: object = {}) {

@@ -79,7 +79,7 @@ Deno.test("serve() the locked profile loads listed extensions, reads no settings
     assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
     assert.match(
       server.notes.join("\n"),
-      /locked: all walls active, .*extensions: fs; left out: vis\.fss: no extension has this name; did you mean vis\.fs\?/,
+      /locked: all walls active, .*extensions: fs; left out: vis\.fss: no extension has this name; did you mean vis\.fs\?; vis\.shell: never in the locked profile$/m,
     );
   } finally {
     await server.close();
@@ -110,6 +110,11 @@ Deno.test("serve() the locked profile lets extensions write where that is said, 
   const writable = await at.serve({ profile: "locked", writable: true });
   assert.deepEqual((await read(writable, "/api/v1/extensions")).value.items, []);
   await writable.close();
+  assert.match(writable.notes.join("\n"), /extensions: none \(extensions\.allow lists none\)$/m);
+  await Deno.writeTextFile(join(at.home, "config.jsonc"), '{ "extensions": { "allow": ["shell"] } }');
+  const refused = await at.serve({ profile: "locked" });
+  assert.match(refused.notes.join("\n"), /extensions: none; left out: shell: never in the locked profile$/m);
+  await refused.close();
   await Deno.writeTextFile(join(at.home, "config.jsonc"), '{ "extensions": { "allow": ["fs"] } }');
   const server = await at.serve({ writable: true }, { VIS_PROFILE: "locked" });
   assert.match(await prompt(server), /fs\.edit\(/);

@@ -8,7 +8,7 @@ Deno.test("lockSettings() requires every wall, and loads only listed extensions 
   assert.deepEqual(open.sandbox.require, ["realm", "permissions", "process", "kernel"]);
   assert.deepEqual(open.extensions.allow, [], "what lists nothing allows nothing");
   const { extensions, sandbox, server } = DEFAULT_CONFIG;
-  const { config } = await lockSettings({
+  const { config, neverLocked } = await lockSettings({
     config: {
       ...DEFAULT_CONFIG,
       sandbox: { ...sandbox, require: ["realm"] },
@@ -18,5 +18,6 @@ Deno.test("lockSettings() requires every wall, and loads only listed extensions 
   }, index);
   assert.deepEqual(config.sandbox.require.length, 4);
   assert.deepEqual(config.extensions.allow, ["vis.fs"]);
+  assert.deepEqual(neverLocked, ["shell", "vis.shell"]);
   assert.deepEqual(config.server.quota, { queriesPerDay: 7, costUsdPerDay: 20, concurrent: 99 });
 });
