@@ -199,7 +199,9 @@ export class AppConfigAdmin implements ConfigAdmin {
 
   async #layers(): Promise<readonly ConfigLayer[]> {
     const { layers } = await readSettings({ ...this.#request, db: ":memory:" }, this.#parts.env, this.#parts);
-    return [await this.#sections.defaults(), ...layers];
+    const name = ["VIS_DATABASE_URL", "VIS_DB"].find((one) => this.#parts.env[one]);
+    const withDatabase = name === undefined ? layers : layers.map((one) => databaseAdded(one, name, this.#parts.env));
+    return [await this.#sections.defaults(), ...withDatabase];
   }
 
   async #settable(
@@ -383,6 +385,13 @@ export class AppConfigAdmin implements ConfigAdmin {
       throw error;
     }
   }
+}
+
+/** The settings omit the database of the environment, whose URL can contain a password. A report masks the password. */
+function databaseAdded(layer: ConfigLayer, name: string, env: EnvironmentVariables): ConfigLayer {
+  if (layer.layer !== "environment") return layer;
+  const where = (key: string): string => key === "database" ? name : layer.where(key);
+  return { ...layer, values: { ...layer.values, database: env[name] }, where };
 }
 
 function quotedPath(key: string, action: string): readonly string[] {

@@ -317,6 +317,26 @@ Deno.test("AppConfigAdmin.explain() shows the sources of a value in order, and m
     assert.deepEqual((await config.list({ all: false })).map(({ key }) => key), ["model", "providers", "baseUrl"]);
   }));
 
+Deno.test("AppConfigAdmin names the variable that sets the database, and hides its password", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const url = "postgres://vis:4711@db.example.org/vis", shown = "postgres://••••@db.example.org/vis";
+    const both = { VIS_DB: "/e.db", VIS_DATABASE_URL: url };
+    const cases = [[{}, "/u.db", "user", path], [{ VIS_DB: "" }, "/u.db", "user", path]] as const;
+    const ofEnvironment = [
+      [{ VIS_DB: "/e.db" }, "/e.db", "environment", "VIS_DB"],
+      [{ VIS_DATABASE_URL: url }, shown, "environment", "VIS_DATABASE_URL"],
+      [both, shown, "environment", "VIS_DATABASE_URL"],
+    ] as const;
+    for (const [env, value, ...place] of [...cases, ...ofEnvironment]) {
+      const config = await admin(env);
+      const { overruled } = await config.set("database", { words: ["/u.db"], ...own });
+      assert.equal(overruled, place[0] === "user" ? "" : place[1]);
+      const facts = await config.explain("database");
+      assert.deepEqual([facts.value, facts.layer, facts.where], [value, ...place]);
+      assert.deepEqual(await config.list({ all: false }).then((all) => all.map(({ key }) => key)), ["database"]);
+    }
+  }));
+
 Deno.test("AppConfigAdmin.set() names the source that overrides the written value", () =>
   withPlace(async ({ admin }) => {
     const loud = await admin({ VIS_MODEL: "e" });
