@@ -46,7 +46,10 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     }, { keys: "?" }),
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
   );
-  const taken = new Set(all.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+  const palette = item("palette", "all commands", () => panels.act.open(new Palette(panels, named)), {
+    keys: "Ctrl-K",
+  });
+  const taken = new Set([...all, palette].flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   const extra = parts.added.filter(({ name }) => !taken.has(name)).map(({ name, doc }) =>
     item(name, flat(doc, 80), (words) => added(name, words, parts))
   );
@@ -63,8 +66,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     )
   );
   const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
-  const palette = (): Palette => new Palette(panels, named);
-  const every = [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
+  const every = [...named, palette];
   return every;
 }
 

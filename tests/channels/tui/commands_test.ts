@@ -165,6 +165,17 @@ Deno.test("the command line knows each command of the screen", () => {
   );
 });
 
+Deno.test("neither a file nor an extension replaces a command of the screen, except for review.md", () => {
+  const others = Object.keys(SCREEN_COMMANDS).map((name) => ({ name, doc: "", detail: "", text: "" }));
+  const withMcp = [...others, { name: "mcp-check", doc: "" }];
+  const all = commandsOf({ panels: { act: {} }, prompts: others, added: withMcp } as never);
+  assert.ok(all.every(({ ofFile }) => !ofFile));
+  assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
+  const review = { name: "review", detail: "", text: "" };
+  const withReview = commandsOf({ panels: { act: {} }, prompts: [review], added: [] } as never);
+  assert.deepEqual(withReview.filter(({ ofFile }) => ofFile).map(({ name }) => name), ["review"]);
+});
+
 Deno.test("a prompt of the workspace is a command that sends its text", async () => {
   await withFolder(async (workspace) => {
     await Deno.mkdir(join(workspace, ".vis/prompts"), { recursive: true });
