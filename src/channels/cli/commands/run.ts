@@ -406,8 +406,8 @@ async function readPiped(
   }
 }
 
-/** Rejects with `UsageError` for a command that only interactive mode or `vis` has, and for an empty request. Another
- * text with a slash, such as a path, is a request. */
+/** Rejects with `UsageError` for a command that is no request, and for an empty request. Another text with a slash, such
+ * as a path, is a request. */
 export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
@@ -444,11 +444,8 @@ export async function checkedTarget(
 }
 
 function onlyOnScreen(name: string, ours = ""): UsageError {
-  return new UsageError(
-    `Cannot run /${name}: the command works only in interactive mode, which vis starts${
-      ours === "" ? "" : `; on the command line, Vis has ${ours}`
-    }`,
-  );
+  const way = ours === "" ? "start interactive mode with vis, and run it there" : `use ${ours}`;
+  return new UsageError(`Cannot run /${name}: a request of the command line cannot be this command; ${way}`);
 }
 
 export interface PromptFlags extends OpenRequest {

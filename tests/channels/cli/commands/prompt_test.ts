@@ -151,7 +151,7 @@ Deno.test("vis prompt refuses a request that cannot be shown", async () => {
       ["--conversation", conversationId, "--context", "x.log"],
       /Cannot use --context with a stored step: only a request has a context; write a request/,
     ],
-    [["/new"], /works only in interactive mode/],
+    [["/new"], /cannot be this command; use a request without -c/],
     [[], /text is empty|request is empty/],
   ];
   for (const [args, says] of cases) {

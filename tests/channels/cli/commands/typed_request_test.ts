@@ -67,16 +67,19 @@ Deno.test("vis run refuses the other commands of interactive mode without a call
   const cases = [
     [
       "/diff",
-      "Cannot run /diff: the command works only in interactive mode, which vis starts; on the command line, Vis has vis undo --list",
+      "Cannot run /diff: a request of the command line cannot be this command; use vis undo --list",
     ],
     [
       "/model x/y",
-      "Cannot run /model: the command works only in interactive mode, which vis starts; on the command line, Vis has --model NAME",
+      "Cannot run /model: a request of the command line cannot be this command; use --model NAME",
     ],
-    ["/theme", "Cannot run /theme: the command works only in interactive mode, which vis starts"],
+    [
+      "/theme",
+      "Cannot run /theme: a request of the command line cannot be this command; start interactive mode with vis, and run it there",
+    ],
     [
       "/mcp-check",
-      "Cannot run /mcp-check: the command works only in interactive mode, which vis starts; on the command line, Vis has vis mcp-check",
+      "Cannot run /mcp-check: a request of the command line cannot be this command; use vis mcp-check",
     ],
     ["/plan", 'Cannot send /plan: it has no words; write a request, such as "/plan Split this module"'],
   ] as const;
