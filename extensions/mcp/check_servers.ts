@@ -58,9 +58,24 @@ async function checkServer(
 }
 
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
+  const missing = missingText(name, context.config);
+  if (missing !== null) {
+    context.print(`${missing}\n`);
+    return name === undefined ? 0 : 1;
+  }
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
+}
+
+/** Returns null if the settings have a server to check. */
+function missingText(name: string | undefined, config: unknown): string | null {
+  const enabled = enabledServers(config);
+  if (name === undefined ? enabled.size > 0 : enabled.has(name)) return null;
+  const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, unknown>> };
+  if (Object.keys(servers).length === 0) return "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.";
+  const none = name === undefined ? "No servers are enabled" : `No enabled server is named ${name}`;
+  return `${none}. vis mcp list shows all servers.`;
 }
 
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {

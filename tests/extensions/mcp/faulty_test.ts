@@ -356,6 +356,22 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
   });
 });
 
+Deno.test("mcp: the check says why it has no server to check", async () => {
+  const off = { off: { ...faulty("good"), disabled: true } };
+  const cases = [
+    [{}, undefined, 0, "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
+    [{}, "x", 1, "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
+    [off, undefined, 0, "No servers are enabled. vis mcp list shows all servers.\n"],
+    [off, "off", 1, "No enabled server is named off. vis mcp list shows all servers.\n"],
+  ] as const;
+  for (const [servers, name, code, said] of cases) {
+    let out = "";
+    const context = { config: { servers }, print: (text: string) => void (out += text) };
+    assert.equal(await checkCommand(name, context as never), code);
+    assert.equal(out, said);
+  }
+});
+
 test("mcp: the user reads once that a server could not be used", async () => {
   await withServers({ gone: faulty("good", { command: "nosuchprogram" }) }, async ({ call, begin }) => {
     const active = await begin();
