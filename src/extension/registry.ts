@@ -322,8 +322,8 @@ export function requirementFault(
     for (const name of one.requires) {
       const required = known.get(name);
       if (!required) {
-        return `a required extension is missing (${[...path, name].join(" → ")}); load ${name}, such as with ` +
-          "--extension FOLDER";
+        return `a required extension is missing (${[...path, name].join(" → ")}); add ${name} with ` +
+          "vis extensions add FOLDER";
       }
       const fault = visit(required, path);
       if (fault !== null) return fault;

@@ -36,7 +36,7 @@ Deno.test("installOrder() names the chain of a missing requirement", async () =>
   const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
   const expected = {
     message: "Cannot install extension test.a: a required extension is missing (test.a → test.b → test.gone); " +
-      "load test.gone, such as with --extension FOLDER",
+      "add test.gone with vis extensions add FOLDER",
   };
   assert.throws(() => registry.installOrder(), expected);
   await assert.rejects(registry.activate(VIEW), expected);
