@@ -38,7 +38,7 @@ const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Vis stores a change as unfinished before making the change. */
+/** Before a change by `fs`, `begin` stores the change as unfinished. After changes by a command, `record` stores them. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;

@@ -277,7 +277,8 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Rejects with Error for a new file that may have keys, because git would later show a stored file without approval. */
+/** Rejects with Error for a new file that may have keys, because git would later show a stored file without approval.
+ */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],

@@ -197,7 +197,7 @@ export class Git {
     return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
   }
 
-  /** Settings of the repository could start programs, so Vis overrides them. */
+  /** Some sections of a repository's settings can name programs, so Vis overrides the settings of these sections. */
   async #readSettings(): Promise<void> {
     const { gitDir, commonDir } = this.repository;
     const paths = [
@@ -230,8 +230,8 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, because
-   * git would skip the file. */
+  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, and for a
+   * link without a target, because git would skip the file. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";

@@ -92,8 +92,8 @@ export class ServerLink {
     return await this.#tools;
   }
 
-  /** Rejects with Error that names the server and contains no secrets. If the session has ended, Vis sends the request
-   * once more in a new session. */
+  /** Rejects with the signal's reason, or with Error that names the server and contains no secrets. If the session has
+   * ended, Vis sends the request once more in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (

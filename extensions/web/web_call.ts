@@ -51,7 +51,8 @@ function facts({ status, url, headers }: Fetched): WebFacts {
   return { status, url: url.href, headers: Object.fromEntries(shown) };
 }
 
-/** Rejects with the signal's reason, or with Error of the form `Cannot get https://…: why`, where `get` is the method. */
+/** Rejects with the signal's reason, or with Error of the form `Cannot get https://…: why`, where `get` is the method.
+ */
 async function fetchPage(
   env: EnvironmentView,
   text: string,

@@ -142,8 +142,8 @@ export interface ProviderAdmin {
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Sends the key to its service. Resolves with null for a secret that belongs to no model. Rejects with `UsageError`
-   * for an invalid key. */
+  /** Sends the key of a model provider or of the bot to its service. Resolves with null for another secret. Rejects with
+   * `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;

@@ -11,7 +11,8 @@ export interface ConfigFile {
 
 /** A repository can bring this file. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text. Vis calls `trusted` if the text sets a key that needs trust. */
+  /** Resolves with true if the user trusted this exact text. Vis calls `trusted` if the text sets a key that needs
+   * trust. */
   readonly trusted: () => Promise<boolean>;
   /** Refused keys belong in this file of the user. Null means that the machine has no home folder. */
   readonly userPath: string | null;

@@ -37,8 +37,8 @@ export interface AskOptions extends KeyedRequest {
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Without `approve`, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
-  /** If Vis refuses a call because `approve` is absent, Vis calls this function with the option of the command line that
-   * allows such calls, if there is one. */
+  /** If Vis refuses a call because `approve` is absent, Vis calls this function with the option of the command line
+   * that allows such calls, if there is one. */
   readonly onUnasked?: (option: string) => void;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;

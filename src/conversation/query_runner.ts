@@ -392,7 +392,8 @@ export class ChildPool {
     }
   }
 
-  /** Stops a child that has run no block, and keeps a used child for the next query. */
+  /** Stops a child that has run no block. Keeps a used child for the next query, at most for `idleMs`, and only while the
+   * pool has room. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);

@@ -15,8 +15,8 @@ export interface ChangesReader {
   readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
 }
 
-/** For a review, resolves with `given` and the changes as the variable `context`, unless the caller has given one or Vis
- * cannot read the changes. A retry reads the changes again. */
+/** For a review, resolves with `given` and the changes as the variable `context`, unless the caller has given one or
+ * Vis cannot read the changes. A retry reads the changes again. */
 export async function withReviewedChanges(
   given: readonly InputVariable[],
   { request, instructions, workspace, store, readChanges, signal, log }: ChangesReader & {

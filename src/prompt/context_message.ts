@@ -361,8 +361,8 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Cuts a piece to its cap if the cut saves at least `LEAST_CUT` characters. If the pieces then exceed `total`, cuts the
- * longest pieces further. */
+/** Cuts a piece to its cap if the cut saves at least `LEAST_CUT` characters. If the pieces then exceed `total`, cuts
+ * the longest pieces further. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;

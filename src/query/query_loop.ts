@@ -111,7 +111,7 @@ export class QueryLoop {
     for (const { text, iteration } of steered) (iteration > done + 1 ? this.#unseen : state.said).push(text);
   }
 
-  /** If the loop has an accepted final, one transaction stores its iteration with the end of the query. */
+  /** If the last iteration gave the accepted final, one transaction stores this iteration with the end of the query. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);

@@ -36,8 +36,8 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
-/** The undo is itself a change that the user can undo. Rejects with `FilesChanged` if only `force` would help. Without
- * `changes`, rejects with Error if there is nothing to undo. */
+/** Without `dryRun`, the undo is itself a change that the user can undo. Rejects with `FilesChanged` if only `force` could
+ * change a file. Without `changes`, rejects with Error if there is nothing to undo. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,

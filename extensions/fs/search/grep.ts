@@ -230,7 +230,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** A cut list looks like a complete list, so more hits than the default limit are an error if the caller set no limit. */
+  /** A cut list looks like a complete list, so more hits than the default limit are an error if the caller set no
+   * limit. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

@@ -254,8 +254,8 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** The exporter drops and counts spans above the limit of the queue, spans that the collector does not accept, and spans
- * after `close`. */
+/** The exporter drops and counts spans above the limit of the queue, spans that the collector does not accept, and
+ * spans after `close`. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];

@@ -28,8 +28,8 @@ interface ChooseParts extends ResolveParts {
   readonly probeMs?: number | undefined;
 }
 
-/** If no provider serves the model of the workspace's settings, or only the provider of another model is ready, Vis uses
- * the user's own model and adds a note. */
+/** If no provider serves the model of the workspace's settings, or the model belongs to a provider without a key, Vis
+ * uses the user's own model and adds a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);

@@ -43,7 +43,8 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** If the file becomes unusable, the previous tokens stay in effect, and the log and `fault` report the reason. */
+/** If the file becomes unusable, the previous tokens stay in effect. The log reports the reason, and `fault` only that
+ * the file is unusable. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;

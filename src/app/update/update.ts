@@ -36,8 +36,8 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** Verifies the signatures and the checksum of the release before replacing the program. Resolves with null for a check,
- * and if the program has the version already. */
+/** Verifies the signatures and the checksum of the release before replacing the program. Resolves with null for a
+ * check, and if the program has the version already. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);

@@ -23,8 +23,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The bot stores the id of each message before the bot fills the message. After a restart, the chat therefore shows no
- * answer twice. */
+/** The bot stores the id of each message before the bot fills the message, so that a restart repeats no part of an
+ * answer. Only a message that replaces a deleted message has its text from the start. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];

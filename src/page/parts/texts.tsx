@@ -6,7 +6,8 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
-/** Visible signs replace invisible characters, and characters that move or hide other text. */
+/** Visible signs replace control characters and most other invisible characters. Tabs, line feeds and the joiners of
+ * emoji stay. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
     const code = char.codePointAt(0) ?? 0;

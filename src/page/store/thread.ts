@@ -418,8 +418,8 @@ class Thread {
     this.scroller?.keepEnd();
   }
 
-  /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from the
-   * steps. */
+  /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from
+   * the steps. */
   async #showChanges(conversation: string): Promise<void> {
     if (await this.#whileShown((signal) => changes.look(conversation, signal)) === null) return;
     const turn = this.turns.value.at(-1);

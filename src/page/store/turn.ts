@@ -59,8 +59,7 @@ export class Turn {
 
   /** If true, another process runs the query, and the events of the query come from the database. */
   readonly isElsewhere: boolean;
-  /** The value is undefined for requests that may change files, and for a running query of another process or of an
-   * earlier page load. */
+  /** The value is undefined for requests that may change files. */
   readonly only: ReadingMode | undefined;
 
   constructor(

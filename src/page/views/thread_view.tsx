@@ -149,8 +149,8 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Content may grow below before a scroll event arrives, so the user leaves the end only by scrolling up. The browser
-   * may change the top but not the distance to the end. */
+  /** Content may grow below before a scroll event arrives, so only scrolling up counts as leaving the end. The browser may
+   * change the top but not the distance to the end. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

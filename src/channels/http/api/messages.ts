@@ -227,7 +227,8 @@ async function begin(
   );
 }
 
-/** Rejects with `Problem` if a query is running in the branch and the message has fields that the query cannot receive. */
+/** Rejects with `Problem` if a query is running in the branch and the message has fields that the query cannot receive.
+ */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
