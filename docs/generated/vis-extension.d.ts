@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 935857fe7186e06523707af94c02c36d0613dd6a0cfbab48669165cae87c8a70
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0ee1bccb32b95542c2cee312d6da043afd8271f7b373c93cf5060b57e3ebe7c8
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -398,8 +398,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` to list them, for example when
-   * interactive mode starts, and to find a request that the user names. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` to list them, for example
+   * when interactive mode starts, and to find a request that the user names. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
    * aliases from settings. */
@@ -419,7 +419,7 @@ export interface Extension {
    * profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
-   * that names no other functions. If absent, it loads no part of a shipped extension. */
+   * that names no other functions. If absent, the profile loads no part of a shipped extension. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
     prompt: NonNullable<Extension["prompt"]>;
