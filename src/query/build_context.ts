@@ -9,7 +9,8 @@ import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from ".
 import { decode } from "../sandbox/codec/codec.ts";
 import type { QueryState } from "./query_state.ts";
 
-const STEERING_CHARS = 2_000;
+/** The context may shorten the note of a longer message, so the note names the variable with the whole text. */
+const WHOLE_CHARS = 100;
 /** Later context messages repeat at most this much of a user's messages. */
 const SAID = { messages: 8, chars: 500 };
 
@@ -29,12 +30,15 @@ export interface ContextSource {
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
-    ...state.said.slice(-SAID.messages).map((text) => `The user said meanwhile: ${clip(text, SAID.chars)}`),
-    ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...state.said.slice(-SAID.messages).map((text) =>
+      `The user said meanwhile${wholeOf(text)}: ${clip(text, SAID.chars)}`
+    ),
+    ...steered.map((text) => `The user says meanwhile${wholeOf(text)}: ${text}`),
     ...state.notes.splice(0),
     ...environment.takeNotes(),
   ];
   state.said.push(...steered);
+  if (steered.length > 0) bindMessages(source);
   const { journal } = state;
   const fresh = state.thinking === "" && journal === null && state.earlier.length === 0;
   const earlier = renderEarlier(state.earlier, { journal: journal?.entries ?? [], caps });
@@ -57,6 +61,14 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     nudges: await nudges(source),
     caps,
   };
+}
+
+function wholeOf(text: string): string {
+  return text.length > WHOLE_CHARS ? " (whole text in the string $messages)" : "";
+}
+
+export function bindMessages({ environment, state }: Pick<ContextSource, "environment" | "state">): void {
+  environment.bindSystem("$messages", state.said.join("\n\n"));
 }
 
 /** This note precedes the other notes, which may ask for actions that the last call cannot take. */

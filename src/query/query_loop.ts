@@ -6,7 +6,7 @@ import type { Emitter } from "../domain/query/query_event.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
 import type { ActiveExtensions } from "../extension/active_extensions.ts";
 import { QueryState } from "./query_state.ts";
-import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
+import { bindMessages, buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import { claimOf } from "../iteration/answer_claims.ts";
 import {
   DOUBTS,
@@ -109,6 +109,7 @@ export class QueryLoop {
     }
     const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
     for (const { text, iteration } of steered) (iteration > done + 1 ? this.#unseen : state.said).push(text);
+    if (state.said.length > 0) bindMessages({ environment: this.#prepared.frame.environment, state });
   }
 
   /** If the last iteration gave the accepted final, one transaction stores this iteration with the end of the query. */

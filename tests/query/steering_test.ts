@@ -127,10 +127,34 @@ Deno.test("later calls repeat the newest messages, each shortened", async () => 
   ]);
   await engine.ask("count");
   const [now, later] = [engine.context(1), engine.context(2)];
-  assert.equal(now.match(/The user says meanwhile: wish/g)?.length, 10);
-  assert.deepEqual(later.match(/The user said meanwhile: wish \d/g)?.length, 8);
-  assert.match(later, /said meanwhile: wish 9: x{100}/);
+  assert.equal(now.match(/The user says meanwhile \(whole text in the string \$messages\): wish/g)?.length, 10);
+  assert.deepEqual(later.match(/The user said meanwhile \(whole text in the string \$messages\): wish \d/g)?.length, 8);
+  assert.match(later, /said meanwhile \(whole [^)]*\): wish 9: x{100}/);
   assert.doesNotMatch(later, /x{501}/);
+});
+
+Deno.test("a long message shows both ends, and code reads its whole text, also in later steps", async () => {
+  const long = `begin ${"word ".repeat(2_000)}the end`;
+  await using engine = await startEngine([
+    () => {
+      void engine.conversations.steer(engine.branch, long);
+      return replyJson("1");
+    },
+    () => {
+      void engine.conversations.steer(engine.branch, "and quickly");
+      return replyJson("const whole = $messages\nwhole.length");
+    },
+    replyJson("[$messages.startsWith(whole), $messages.length, $messages.slice(-20)]"),
+    replyJson([], { final: "It is done: 1" }),
+  ]);
+  await engine.ask("count");
+  assert.match(
+    engine.context(1),
+    /says meanwhile \(whole text in the string \$messages\): begin word .* left out .*the end/,
+  );
+  assert.match(engine.context(2), new RegExp(`\\b${long.length}\\b`));
+  assert.match(engine.context(2), /said meanwhile \(whole text in the string \$messages\): begin word/);
+  assert.match(engine.context(3), new RegExp(`true, ${long.length + 13}, ".*the end\\\\n\\\\nand quickly"`));
 });
 
 async function steeredQuery(): Promise<Engine> {

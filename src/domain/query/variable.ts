@@ -35,7 +35,7 @@ export interface VariableImage {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
+export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema", "$messages"] as const;
 
 /** A block that defines `name` has read `reads`. */
 export interface Dependency {

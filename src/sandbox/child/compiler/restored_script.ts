@@ -53,6 +53,7 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$reasoning",
   "$answer",
   "$schema",
+  "$messages",
 ];
 
 /** A block may replace methods of strings, so this module captures them when it loads. */
