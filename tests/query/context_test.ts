@@ -166,6 +166,6 @@ Deno.test("a context that is too large for the sandbox is an error with that rea
   const [first] = await engine.store.iterations(result.queryId);
   assert.match(
     first?.blocks[0]?.result.error?.message ?? "",
-    /^Cannot load context into the sandbox: it ran out of memory; the setting sandbox\.memoryMiB limits its memory$/,
+    /^Cannot load context into the sandbox: it ran out of memory; if it lacks memory, raise sandbox\.memoryMiB$/,
   );
 });
