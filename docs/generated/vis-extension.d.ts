@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0ee1bccb32b95542c2cee312d6da043afd8271f7b373c93cf5060b57e3ebe7c8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1638dcd718d54d31e5da9695d3b450b749e5972be6cb8282a67a4e495f598c61
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
