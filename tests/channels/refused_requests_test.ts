@@ -183,7 +183,12 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
   const chat = new ChatController({
     session: () => session,
     transcript: new Transcript(),
-    shown: () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false }),
+    shown: () => ({
+      theme: makeTheme({ color: false, dark: null }),
+      prefs: DEFAULT_PREFS,
+      whole: false,
+      undone: new Set<string>(),
+    }),
     approve: () => assert.fail("asked"),
     outputs: () => ({ variables: {}, giveBack: () => {} }),
     worked: () => {},

@@ -125,7 +125,10 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
     const { conversations } = engine;
     const drawn = (step: ConstructorParameters<typeof StepEntry>[0]): string => {
       const theme = makeTheme({ color: false, dark: null });
-      return new StepEntry({ ...step, ms: 0 }, () => ({ theme, prefs: DEFAULT_PREFS, whole: false })).lines(100)
+      return new StepEntry(
+        { ...step, ms: 0 },
+        () => ({ theme, prefs: DEFAULT_PREFS, whole: false, undone: new Set<string>() }),
+      ).lines(100)
         .join("\n");
     };
     const events: readonly QueryEvent[] = engine.events;

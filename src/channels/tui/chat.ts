@@ -12,7 +12,7 @@ import { storedDiffs } from "../../domain/query/host_call.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
-import { AnswerEntry, endEntry, RequestEntry } from "./entries/message_entries.ts";
+import { AnswerEntry, EndEntry, RequestEntry } from "./entries/message_entries.ts";
 import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/running_turn.ts";
@@ -573,9 +573,9 @@ function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly 
     const { question = "" } = query;
     return question === "" ? [] : [new LineEntry([question, theme.warn])];
   }
-  if (query.status === "interrupted") return [endEntry(query, theme)];
+  if (query.status === "interrupted") return [new EndEntry(query, shown)];
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });
   const planned = query.only === "plan" ? [new LineEntry([PLANNED_TEXT, theme.dim])] : [];
-  return [answer, endEntry(query, theme), ...planned];
+  return [answer, new EndEntry(query, shown), ...planned];
 }

@@ -15,7 +15,7 @@ import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { BackgroundProgram, ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
-import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
+import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
 import { commandsOf, isOfFile, submitted } from "./commands.ts";
@@ -115,6 +115,8 @@ export class Screen implements PanelActions {
   #programsOf = "";
   #git = "";
   #gitReads = 0;
+  #undoneQueries: ReadonlySet<string> = new Set();
+  #undoneReads = 0;
   #title = "";
   #looked = true;
   #on = false;
@@ -430,6 +432,7 @@ export class Screen implements PanelActions {
       );
     }
     void this.#readGit();
+    void this.#readUndone();
     const { error, files = [], folders = [] } = report;
     const { branch } = this.chat;
     const isNamed = options["redo"] === true || options["changes"] !== undefined || branch === null;
@@ -491,7 +494,27 @@ export class Screen implements PanelActions {
   /** While the user was in another window, a command there may have changed the state of git. */
   #look(isIn: boolean): void {
     this.#looked = isIn;
-    if (isIn) void this.#readGit();
+    if (!isIn) return;
+    void this.#readGit();
+    void this.#readUndone();
+  }
+
+  /** The user may also have undone changes on the page or in a shell. */
+  async #readUndone(): Promise<void> {
+    const { branch } = this.chat;
+    if (branch === null) return;
+    const number = ++this.#undoneReads;
+    const options = { list: true, conversation: branch.conversationId };
+    const read = async (): Promise<UndoReport | null> => await runUndo(await this.#parts.extensions(), options);
+    const report = await read().catch(() => null); // The next undo shows a fault of this command.
+    if (report === null || number !== this.#undoneReads) return;
+    const changes = report.changes ?? [];
+    const isUndone = ({ undone = false, kept = [] }: FileChange): boolean => undone && kept.length === 0;
+    const left = new Set(changes.filter((one) => !isUndone(one)).map(({ queryId }) => queryId));
+    const undone = new Set(changes.flatMap(({ queryId }) => queryId === null || left.has(queryId) ? [] : [queryId]));
+    if (undone.symmetricDifference(this.#undoneQueries).size === 0) return;
+    this.#undoneQueries = undone;
+    this.#repaint();
   }
 
   async #readGit(): Promise<void> {
@@ -571,7 +594,7 @@ export class Screen implements PanelActions {
   }
 
   #shown(): DisplayOptions {
-    return { theme: this.#theme, prefs: this.#prefs.get(), whole: this.#whole };
+    return { theme: this.#theme, prefs: this.#prefs.get(), whole: this.#whole, undone: this.#undoneQueries };
   }
 
   async #show(branch: Branch | null): Promise<void> {
@@ -583,6 +606,7 @@ export class Screen implements PanelActions {
     const from = this.chat.branch;
     this.chat.show(branch, opened);
     this.#userCommands.turn({ from, to: branch });
+    if (opened?.turns.some(({ query }) => (query.work?.files ?? 0) > 0)) void this.#readUndone();
     this.redraw();
   }
 

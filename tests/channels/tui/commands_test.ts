@@ -14,9 +14,15 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
     const asked: (readonly string[])[] = [];
+    const known = { queryId: "", undone: false };
     const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
-      asked.push(args);
-      print(JSON.stringify({ changes: [], files: [{ path: "a.ts", diff: "" }] }));
+      const change = { id: "c1", at: 1, change: "edit", conversationId: "", paths: ["a.ts"], queryId: known.queryId };
+      if (!args.includes("--list")) {
+        asked.push(args);
+        known.undone = !args.includes("--redo");
+      }
+      const files = [{ path: "a.ts", diff: "" }];
+      print(JSON.stringify(args.includes("--list") ? { changes: [{ ...change, ...known }] } : { changes: [], files }));
       return Promise.resolve(0);
     };
     const replies = [
@@ -47,6 +53,9 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       }
       screen.type(`Change it${ENTER}`);
       await screen.until(/Changed: yes[^]*1 file changed \+1 −1 \(a\.ts\) · \/undo/);
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      const [changed] = await engine.conversations.queries(branch!);
+      known.queryId = changed?.queryId ?? "";
       screen.type(`/diff${ENTER}`);
       await screen.until(/Changes of the last request[^]*│ a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ two/);
       screen.type(ESCAPE);
@@ -60,9 +69,13 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       await screen.until((text) => !text.includes("Changes of: Change it"));
       screen.type(`/undo${ENTER}`);
       await screen.until(/Undid changes in a\.ts \(\/redo reapplies them\)/);
+      await screen.until(/\(a\.ts\) · undone · \/redo$/m);
       screen.type(`/redo${ENTER}`);
       await screen.until(/Reapplied changes in a\.ts/);
-      const [branch] = await engine.conversations.list({ limit: 1 });
+      await screen.until(/\(a\.ts\) · \/undo$/m);
+      known.undone = true;
+      screen.type("\x1b[O\x1b[I");
+      await screen.until(/\(a\.ts\) · undone · \/redo$/m);
       const whose = `--conversation=${branch?.conversationId}`;
       assert.deepEqual(asked, [["undo", whose], ["undo", whose, "--redo"]]);
       screen.type(`/export notes.md${ENTER}`);

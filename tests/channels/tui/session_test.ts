@@ -231,7 +231,7 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         assert.equal(asked.length, 2);
         screen.type(ENTER);
         await screen.until(told);
-        assert.equal(asked.length, calls);
+        assert.equal(asked.filter((args, at) => at === 0 || !args.includes("--list")).length, calls);
         assert.ok(asked[1]!.includes("--changes=c2") && asked[1]!.includes("--dryRun"));
         if (choice !== "c") assert.ok(asked[2]!.includes("--changes=c2") && !asked[2]!.includes("--dryRun"));
         const branches = await engine.conversations.branches(branch!.conversationId);

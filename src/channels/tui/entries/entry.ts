@@ -18,6 +18,8 @@ export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
   readonly whole: boolean;
+  /** The file changes of these queries are undone. */
+  readonly undone: ReadonlySet<string>;
 }
 
 /** If drawing fails, the entry shows a notice, so that one faulty text does not block its conversation. */

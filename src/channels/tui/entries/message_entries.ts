@@ -5,7 +5,6 @@ import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Session } from "../../channel.ts";
 import { MarkdownText } from "../text/markdown_text.ts";
 import { amounts, fitted } from "../text/one_line.ts";
-import type { Theme } from "../text/theme.ts";
 import { moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, LineEntry } from "./entry.ts";
 
@@ -100,20 +99,34 @@ export class AnswerEntry extends DrawnEntry {
 }
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
+type End = Facts & Pick<QueryResult, "queryId" | "reason" | "notes" | "noAnswer" | "work">;
 
 const GO_ON = "Write “continue”, or press Alt-R to start it over";
 
-export function endEntry(
-  result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,
-  theme: Theme,
-): LineEntry {
+export class EndEntry extends DrawnEntry {
+  readonly #result: End;
+  readonly #shown: () => DisplayOptions;
+
+  constructor(result: End, shown: () => DisplayOptions) {
+    super();
+    this.#result = result;
+    this.#shown = shown;
+  }
+
+  protected draw(width: number): readonly string[] {
+    return endLines(this.#result, this.#shown()).lines(width);
+  }
+}
+
+function endLines(result: End, { theme, undone }: DisplayOptions): LineEntry {
   const { reason, status } = result;
   const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
   if (reason === "forked") return new LineEntry([why, theme.warn]);
+  const undo = undone.has(result.queryId) ? "undone · /redo" : "/undo";
   // The steps of a cancelled request already show the commands that the cancellation ended.
   if (reason === "cancelled") {
     const notes = result.work?.files
-      ? notesBelow(result, "/undo")
+      ? notesBelow(result, undo)
       : result.notes.filter((note) => note !== result.work?.text);
     return new LineEntry(
       ...notes.map((note) => [note, theme.dim] as const),
@@ -123,7 +136,7 @@ export function endEntry(
   const how = takesMore(reason) ? `Alt-M: ${MORE_TEXT}` : reason === "process_lost" ? GO_ON : "";
   return new LineEntry(
     ...([[why, theme.warn], [how, theme.accent]] as const).filter(([text]) => text !== ""),
-    ...notesBelow(result, "/undo").map((note) => [note, theme.dim] as const),
+    ...notesBelow(result, undo).map((note) => [note, theme.dim] as const),
     [endLine(result), status === "error" ? theme.bad : theme.dim],
   );
 }

@@ -3,7 +3,7 @@ import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { DisplayOptions } from "./entry.ts";
-import { AnswerEntry, endEntry } from "./message_entries.ts";
+import { AnswerEntry, EndEntry } from "./message_entries.ts";
 import { OlderEntry, StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -91,6 +91,6 @@ export class RunningTurn {
     if (result.status !== "interrupted") {
       this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
     }
-    this.#transcript.add(endEntry(result, this.#parts.shown().theme));
+    this.#transcript.add(new EndEntry(result, this.#parts.shown));
   }
 }

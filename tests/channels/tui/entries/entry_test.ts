@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DrawnEntry } from "../../../../src/channels/tui/entries/entry.ts";
-import { endEntry } from "../../../../src/channels/tui/entries/message_entries.ts";
+import { EndEntry } from "../../../../src/channels/tui/entries/message_entries.ts";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { NO_USAGE } from "../../../../src/domain/query/model_call.ts";
 
@@ -40,15 +41,28 @@ Deno.test("lines() shows text that arrived with the next frame, and not before",
   assert.equal(entry.lines(30, true), entry.lines(30, true));
 });
 
-Deno.test("endEntry() puts the end of a request on neighbouring lines, and names the way on", () => {
+Deno.test("EndEntry puts the end of a request on neighbouring lines, and names the way on", () => {
   const work = { files: 1, added: 1, removed: 0, commands: [], others: [], text: "1 file changed +1 −0 (a.ts)" };
   const facts = { iterations: 2, ms: 1_500, usage: NO_USAGE, costUsd: null, confidence: null };
-  const ended = { ...facts, status: "interrupted", reason: "process_lost", notes: [work.text], work } as const;
-  assert.deepEqual(endEntry(ended, makeTheme({ color: false, contrast: true, dark: null })).lines(80), [
+  const ended = {
+    ...facts,
+    queryId: "q",
+    status: "interrupted",
+    reason: "process_lost",
+    notes: [work.text],
+    work,
+  } as const;
+  const undone = new Set<string>();
+  const theme = makeTheme({ color: false, contrast: true, dark: null });
+  const entry = new EndEntry(ended, () => ({ theme, prefs: DEFAULT_PREFS, whole: false, undone }));
+  assert.deepEqual(entry.lines(80), [
     "interrupted: Vis ended",
     "Write “continue”, or press Alt-R to start it over",
     "1 file changed +1 −0 (a.ts) · /undo",
     "2 steps · 1.5 s",
     "",
   ]);
+  undone.add("q");
+  entry.invalidate();
+  assert.equal(entry.lines(80)[2], "1 file changed +1 −0 (a.ts) · undone · /redo");
 });

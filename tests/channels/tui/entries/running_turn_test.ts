@@ -9,7 +9,12 @@ import { Emitter } from "../../../../src/domain/query/query_event.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { stripTerminalSequences } from "@earendil-works/pi-tui";
 
-const shown = () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false });
+const shown = () => ({
+  theme: makeTheme({ color: false, dark: null }),
+  prefs: DEFAULT_PREFS,
+  whole: false,
+  undone: new Set<string>(),
+});
 
 async function withTurn(
   work: (parts: { turn: RunningTurn; transcript: Transcript; emitter: Emitter }) => void,

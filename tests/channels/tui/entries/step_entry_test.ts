@@ -11,7 +11,8 @@ const WIDE = "日本語のとても長い名前".repeat(12);
 function drawn(block: Partial<StepBlock>, { width, whole = false }: { width: number; whole?: boolean }) {
   const step = { ...newStep(1), blocks: [{ ...newBlock(), ...block }], outcome: "executed" as const };
   const theme = makeTheme({ color: true, dark: null });
-  return new StepEntry(step, () => ({ theme, prefs: DEFAULT_PREFS, whole })).lines(width).map(stripTerminalSequences);
+  return new StepEntry(step, () => ({ theme, prefs: DEFAULT_PREFS, whole, undone: new Set<string>() })).lines(width)
+    .map(stripTerminalSequences);
 }
 
 function tallied(ok: boolean, refusedByUser = false): BlockTally {
