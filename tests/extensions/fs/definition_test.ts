@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Workspace } from "./_workspace.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 /** The definitions in these files are between `»NAME` and `«` lines, which are not part of the text. */
 const FILES: Readonly<Record<string, string>> = {
@@ -371,13 +372,14 @@ Deno.test("fs.definition() names other definitions, and an alternative without o
 });
 
 Deno.test("fs.definition() needs bounded work for hostile texts", async () => {
+  const n = runs(15_000, 60_000);
   const files = {
-    "open.ts": "function f(\n".repeat(60_000),
-    "calls.ts": "f(() => {\n".repeat(60_000),
-    "long.ts": `function f() { ${"f(".repeat(300_000)}`,
-    "quotes.py": `"""'''`.repeat(100_000),
-    "words.c": "f ".repeat(400_000),
-    "comments.ts": "// f(\n".repeat(100_000),
+    "open.ts": "function f(\n".repeat(n),
+    "calls.ts": "f(() => {\n".repeat(n),
+    "long.ts": `function f() { ${"f(".repeat(5 * n)}`,
+    "quotes.py": `"""'''`.repeat(2 * n),
+    "words.c": "f ".repeat(6 * n),
+    "comments.ts": "// f(\n".repeat(2 * n),
   };
   await using workspace = await Workspace.with(files);
   for (const path of Object.keys(files)) {

@@ -16,6 +16,6 @@ Deno.test("configFiles() name every setting, also of lists and extensions, with 
   }
   assert.match(page, /^\| `budget\.iterations` \| integer \| `4` \| yes \| [A-Z]/m);
   assert.match(page, /^\| `extensions\.config\.vis\.shell\.deny` \| list of string \| `\[\]` \| yes \|/m);
-  assert.match(page, /This section also has an older name, `web` at the top of the file/);
+  assert.match(page, /This section also has a shorter name, `web` at the top of the file/);
   assert.match(page, /^\| `providers\[\]\.rateLimit\.perMs` \| integer \| `60000` \|/m);
 });
