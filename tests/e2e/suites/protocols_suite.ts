@@ -101,7 +101,7 @@ export function protocolsSuite(launcher: Launcher): void {
         ],
       });
       assert.equal((await user.run(["mcp", "add", "tracker", server.url])).code, 0);
-      assert.match((await user.run(["run", "x"])).stderr, /the server requires a login; run vis mcp login tracker;/);
+      assert.match((await user.run(["run", "x"])).stderr, /the server requires a login; run vis mcp login tracker,/);
 
       const login = user.start(["mcp", "login", "tracker"]);
       const address = (): string => /^http\S+$/m.exec(login.stderr)?.[0] ?? "";
@@ -114,7 +114,7 @@ export function protocolsSuite(launcher: Launcher): void {
       for (const token of server.given) assert.ok(!JSON.stringify(user.mock.requests).includes(token));
 
       assert.equal((await user.run(["mcp", "logout", "tracker"])).code, 0);
-      assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker;/);
+      assert.match((await user.run(["run", "x"])).stderr, /run vis mcp login tracker,/);
     },
   );
 }
