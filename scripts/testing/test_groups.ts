@@ -89,7 +89,6 @@ const LONG: readonly string[] = [
   "tests/processes/private_mounts_test.ts",
   "tests/processes/protected/workspace_walk_test.ts",
   "tests/processes/seatbelt",
-  "tests/providers/proxy_test.ts",
   "tests/providers/replay_test.ts",
   "tests/sandbox/attacks",
   "tests/sandbox/beside_turns_test.ts",
