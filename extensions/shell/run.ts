@@ -12,7 +12,7 @@ import {
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
-import { discardedFiles, missedRemovals } from "./temporary_home.ts";
+import { discardedFiles, missedRemovals } from "./without_effect.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";

@@ -429,18 +429,18 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
 const OMIT_LOGIN = "use an address without a user name and a password";
-const SECRET_ADVICE: Readonly<Record<string, string>> = {
-  database: "omit the password, and set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
-  telegram: "save the token of the bot with vis auth login telegram",
-  server: "write the token to a file, and set server.tokenFile to its path",
-  update: OMIT_LOGIN,
-  modelCatalog: OMIT_LOGIN,
-};
+const SECRET_ADVICE: ReadonlyMap<string, string> = new Map([
+  ["database", "omit the password, and set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE"],
+  ["telegram", "save the token of the bot with vis auth login telegram"],
+  ["server", "write the token to a file, and set server.tokenFile to its path"],
+  ["update", OMIT_LOGIN],
+  ["modelCatalog", OMIT_LOGIN],
+]);
 
 function secretAdvice([top = "", ...below]: readonly string[]): string {
   const isReferable = `${top}.${below[0]}` === SECTIONS;
   if (isReferable) return "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME";
-  return Object.hasOwn(SECRET_ADVICE, top) ? SECRET_ADVICE[top] ?? SAVES_KEYS : SAVES_KEYS;
+  return SECRET_ADVICE.get(top) ?? SAVES_KEYS;
 }
 
 function secretRefused(key: string, at: readonly string[]): UsageError {

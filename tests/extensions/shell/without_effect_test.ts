@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { run } from "../../../extensions/shell/run.ts";
-import { discardedFiles, missedRemovals, removalsOutside } from "../../../extensions/shell/temporary_home.ts";
+import { discardedFiles, missedRemovals, removalsOutside } from "../../../extensions/shell/without_effect.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
