@@ -129,8 +129,9 @@ const ALONE: readonly string[] = [
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
 ];
-/** The limits for the files in an isolate. The last isolates have few, so that the run ends on all processors at
- * once. */
+/** Folders of quick files, which end the run, so that it ends on all processors at once. */
+const QUICK: readonly string[] = ["tests/domain", "tests/scripts"];
+/** The limits for the files in an isolate. The last isolates have few, for the same reason. */
 const AT_MOST = 64, AT_LEAST = 12;
 
 function isBelow(path: string, folder: string): boolean {
@@ -159,17 +160,20 @@ export function isLong(file: string): boolean {
   return LONG.some((place) => isBelow(file, place));
 }
 
-/** Divides files among isolates. Files with their own isolate are first. The others form at least `parts` groups, if
- * they are enough. */
+/** Divides files among isolates. Files with their own isolate are first, and quick files are last. The files that share
+ * an isolate form at least `parts` groups, if they are enough. */
 export function groupTests(files: readonly string[], parts: number): string[][] {
   const rank = (file: string): number => [...ALONE, "tests"].findIndex((place) => isBelow(file, place));
+  const isQuick = (file: string): boolean => QUICK.some((place) => isBelow(file, place));
   const shared = files.filter((file) => rank(file) === ALONE.length);
   const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
   const groups = alone.map((file) => [file]);
-  for (let at = 0; at < shared.length;) {
-    const share = Math.max(AT_LEAST, Math.ceil((shared.length - at) / parts));
+  const last = shared.filter(isQuick), others = shared.filter((file) => !isQuick(file));
+  // The groups are cut off from the end, because folders with heavy files, such as tests/query, are there.
+  for (const left = [...last, ...others]; left.length > 0;) {
+    const share = Math.max(AT_LEAST, Math.ceil(left.length / parts));
     const size = Math.min(AT_MOST, share, Math.ceil(shared.length / parts));
-    groups.push(shared.slice(at, at += size));
+    groups.push(left.splice(-size));
   }
   return groups;
 }

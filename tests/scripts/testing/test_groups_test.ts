@@ -21,8 +21,17 @@ Deno.test("groupTests() has each file once, and slow files first and alone", asy
   const isFirst = (file: string) => isLong(file) || file.startsWith("tests/e2e/");
   const first = groups.slice(0, files.filter(isFirst).length);
   assert.ok(first.every((group) => group.length === 1 && group.every(isFirst)), first.join(" "));
-  assert.ok(groups.some((group) => group.length === 64 && group.includes("tests/channels/http/tenants_test.ts")));
+  assert.ok(groups.some((group) => group.length === 64 && group.includes("tests/query/last_call_test.ts")));
   assert.ok(groups.some((group) => group.length === 1 && group.includes("tests/sandbox/codec/decode_test.ts")));
+});
+
+Deno.test("groupTests() has quick files last, in small groups, and keeps the order of neighbours", async () => {
+  const files = (await testFiles(ROOT, [])).filter((file) => !isLong(file));
+  const groups = groupTests(files, 3);
+  for (const group of groups) assert.deepEqual(group, group.toSorted());
+  const last = groups.slice(-3);
+  assert.ok(last.every((group) => group.length <= 12), last.join(" "));
+  assert.ok(last.flat().every((file) => /^tests\/(?:domain|scripts)\//.test(file)), last.join(" "));
 });
 
 Deno.test("isLong() names files and folders that exist", async () => {
