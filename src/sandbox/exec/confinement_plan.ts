@@ -213,7 +213,7 @@ function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
 function checkNetwork(plan: Plan, outside: string): void {
   const own = new TextEncoder().encode(outside);
   plan.may("readlinkat", [AT_FDCWD, "/proc/thread-self/ns/net", own, own.length]);
-  plan.must(noNamespaces("the private network would be the machine's own"), "differ", [
+  plan.must(noNamespaces("the private network would be the machine's own"), "sameBytes", [
     own,
     outside,
     own.length,
@@ -368,7 +368,7 @@ function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
   const file = plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link: false }), HOW_BYTES]);
   plan.must(cannot, "statx", [file, "", AT_EMPTY_PATH, STATX_INO, FOUND]);
-  plan.must(cannot, "differ", [{ in: FOUND, at: INODE_AT }, [inode], INODE_BYTES], { gives: SAME });
+  plan.must(cannot, "sameBytes", [{ in: FOUND, at: INODE_AT }, [inode], INODE_BYTES], { gives: SAME });
   plan.must(cannot, "move_mount", [copy, "", file, "", FROM_DESCRIPTOR | TO_DESCRIPTOR]);
   plan.close(file);
   plan.close(copy);

@@ -18,7 +18,7 @@ typedef long word;
 typedef unsigned long size;
 
 struct step {
-  int call, other; /* The number of a system call, or DIFFER; a second result with which the plan continues. */
+  int call, other; /* The number of a system call, or SAME_BYTES; a second result with which the plan continues. */
   word args[5];
   word wanted;
   const char *fault; /* Null if the result does not matter. */
@@ -42,7 +42,7 @@ enum { F_SETFL = 4, F_DUPFD_CLOEXEC = 1030 };
 enum { STDIN = 0, STDERR = 2, FAILED = 125, PATH_BYTES = 4096, INFO_BYTES = 128, SENDER_AT = 3 };
 enum { IMAGE_BYTES = 8 << 20, LINE_BYTES = 8192, NUMBER_BYTES = 16, RELAY_BYTES = 1 << 16, MOST_PIPE_BYTES = 1 << 20 };
 /* Not a system call: compares the bytes at two places, with the result 0 if they differ, otherwise 1. */
-enum { DIFFER = -1 };
+enum { SAME_BYTES = -1 };
 
 #if defined(__x86_64__)
 enum {
@@ -156,7 +156,7 @@ static void read_plan(void) {
 }
 
 /* Returns 0 if the bytes differ, otherwise 1. */
-static word differ(const char *one, const char *other, word length) {
+static word same_bytes(const char *one, const char *other, word length) {
   for (word at = 0; at < length; at++) {
     if (one[at] != other[at]) return 0;
   }
@@ -176,7 +176,7 @@ static void take_steps(void) {
   for (size at = 0; at < plan->step_count; at++) {
     const struct step *step = &plan->steps[at];
     const word *args = step->args;
-    word result = step->call == DIFFER ? differ((const char *)args[0], (const char *)args[1], args[2])
+    word result = step->call == SAME_BYTES ? same_bytes((const char *)args[0], (const char *)args[1], args[2])
                                        : call(step->call, args[0], args[1], args[2], args[3], args[4]);
     if (step->call == CLONE && result > 0) follow(result);
     if (result == step->wanted || result == step->other || !step->fault) continue;

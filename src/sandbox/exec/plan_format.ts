@@ -9,9 +9,9 @@ export interface Place {
   readonly at: number;
 }
 
-/** `differ` compares the bytes at two places: it returns 1 if the bytes are equal, and 0 otherwise. */
+/** `sameBytes` compares the bytes at two places: it returns 1 if the bytes are equal, and 0 otherwise. */
 export interface PlanStep {
-  readonly call: CommonCall | "differ";
+  readonly call: CommonCall | "sameBytes";
   readonly args: readonly Word[];
   readonly wanted: readonly [result: number, other: number];
   readonly fault: string | null;
@@ -21,7 +21,7 @@ const FIRST = 3;
 const CLOSE_RANGE_LAST = 0xffff_ffff;
 /** These are the sizes of struct plan and struct step in init.c. */
 const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
-const DIFFER = -1;
+const SAME_BYTES = -1;
 /** This is IMAGE_BYTES of init.c, which exceeds the arguments and variables that a program may have. */
 const MOST_BYTES = 8 << 20;
 const STEPS_AT_ONCE = 100;
@@ -76,7 +76,7 @@ export class Plan {
     for (const [at, { call, args, wanted: [result, other], fault }] of this.steps.entries()) {
       if (at % STEPS_AT_ONCE === 0 && pace.due) await pace.rest();
       const place = PLAN_BYTES + at * STEP_BYTES;
-      image.setHalf(place, call === "differ" ? DIFFER : numberOf(call));
+      image.setHalf(place, call === "sameBytes" ? SAME_BYTES : numberOf(call));
       image.setHalf(place + 4, other);
       args.forEach((word, index) => image.set(place + (index + 1) * WORD_BYTES, word));
       image.set(place + 48, result);
