@@ -7,6 +7,7 @@ import {
   isSecretFile,
   isWithin,
   matchesWildcard,
+  messageOf,
   plainScopes,
   shorten,
 } from "@vis/extension";
@@ -23,7 +24,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** A failed command is a result. Rejects like `allowed` and the `spawn` of its result. */
+/** A failed command is a result. Rejects if Vis refuses the command, or cannot start it. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -337,11 +338,11 @@ interface Need {
 
 /** The user approves the target of links, so the path must be real. */
 async function realPath(path: string): Promise<string> {
-  return await realpath(path).catch(() => {
-    throw advised(
-      new Error(`Cannot run a command that changes ${path}: the path does not exist or is not accessible`),
-      "create it first",
-    );
+  return await realpath(path).catch((error) => {
+    const [why, advice] = error.code === "ENOENT"
+      ? ["the path does not exist", "create it first"]
+      : [messageOf(error), "name a path that Vis may read"];
+    throw advised(new Error(`Cannot run a command that changes ${path}: ${why}`), advice);
   });
 }
 

@@ -50,7 +50,7 @@ const ProviderSchema = z.strictObject({
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest time without data before the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
+    "Longest time without data before the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine, and for providers such as ollama, which usually are on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
   ),
   silenceMs: positive.optional().describe(
     "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have not seen a part of the reply, Vis repeats the call; otherwise Vis tells the model that its reply broke off",
@@ -174,7 +174,7 @@ export const ConfigSchema = z.strictObject({
       "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends, and a new process gets the variables of the last finished block",
     ),
     launcher: z.array(z.string()).default([]).describe(
-      "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
+      "Command that starts each sandbox process, for example in a container; Vis appends the command line of the process",
     ),
     live: positive.default(32).describe(
       "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request of its conversation, a new process gets the variables",
@@ -294,7 +294,7 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "For a call that needs an approval and has none: ask (Vis asks you, or refuses the call if you cannot answer) or never (Vis refuses the call without a question)",
+    "For a call that needs an approval and has none: ask (Vis asks you; if you cannot answer, Vis refuses the call) or never (Vis refuses the call without a question)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",

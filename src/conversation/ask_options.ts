@@ -48,7 +48,7 @@ export interface AskOptions extends KeyedRequest {
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
   readonly instructions?: string | undefined;
-  /** Vis refuses calls that could change something. */
+  /** If this mode is set, Vis refuses calls that could change the workspace or a service. */
   readonly only?: ReadingMode | undefined;
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;

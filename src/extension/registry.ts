@@ -362,7 +362,8 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** Running calls of all conversations may together have this many bytes of `room`. */
+/** Running calls of all conversations share these bytes of `room`. A call with more `room` runs without other such
+ * calls. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];

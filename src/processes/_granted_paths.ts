@@ -39,8 +39,9 @@ export function refusePrivate(
       : "leave this path out of the settings or the call";
     const opened = [home, visHome].find((folder) => folder !== null && isWithin(folder, path));
     if (opened) {
+      const folder = opened === home ? "your home folder" : `${opened}, the folder of Vis`;
       throw new Error(
-        `Cannot run commands: ${path} would give them access to ${opened}; ${advice}`,
+        `Cannot run commands: ${path} ${path === opened ? "is" : "contains"} ${folder}; ${advice}`,
       );
     }
     if (visHome !== null && isWithin(path, visHome)) {

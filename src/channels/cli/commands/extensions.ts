@@ -93,7 +93,7 @@ export async function trustExtensions(
   const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
   if (hash !== undefined && chosen.length === 0) {
     throw new UsageError(
-      `Cannot trust ${hash}: the hash of no extension here begins like this; vis extensions trust lists the hashes`,
+      `Cannot trust ${hash}: no extension of this workspace has a hash that begins with it; vis extensions trust lists the hashes`,
     );
   }
   for (const one of chosen) await admin.trust(one);

@@ -59,7 +59,7 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     .description("show the help of a command, or search the documentation")
     .argument(
       "[words...]",
-      'name of a command, such as conversations list, or words to search for, in quotes if the first word is a command: "run on a server"; Vis ignores unknown options',
+      'name of a command, such as conversations list, or words to search for. If the first word is a command, quote the words: "run on a server"',
     )
     .addOption(new Option("--man", "print the manual page in roff, for man"))
     .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output (default: of all commands)"))
