@@ -173,7 +173,7 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   for (const left = [...last, ...others]; left.length > 0;) {
     const share = Math.max(AT_LEAST, Math.ceil(left.length / parts));
     const size = Math.min(AT_MOST, share, Math.ceil(shared.length / parts));
-    groups.push(left.splice(-size));
+    groups.push(left.splice(-size).sort());
   }
   return groups;
 }
