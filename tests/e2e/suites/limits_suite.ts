@@ -18,7 +18,7 @@ interface Served {
   readonly ask: ReturnType<typeof client>;
 }
 
-/** Runs the program with limits of the settings. docs/internals/limits.md describes the effect of each. */
+/** Runs the program with limits of the settings. docs/generated/configuration.md describes the effect of each. */
 export function limitsSuite(launcher: Launcher): void {
   const withUser = (config: object, model: MockOptions, work: (user: User) => Promise<void>) => async () => {
     await using user = await User.make(launcher, model);
