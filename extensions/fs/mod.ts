@@ -151,7 +151,9 @@ export default defineExtension({
       outcome: String,
       args: z.tuple([
         z.string().describe("pattern"),
-        z.union([z.string(), Count]).meta({ tsType: "as for grep" }).optional().describe("where"),
+        z.union([z.string(), Count]).meta({ tsType: "as for grep, without context and limit" }).optional().describe(
+          "where",
+        ),
       ]),
       returns: "number",
       examples: ['await fs.count("parse_", "src")', 'await fs.count(".*", "big.csv")'],

@@ -78,7 +78,7 @@ export default defineExtension({
     fn("variables", (env: EnvironmentView, of?: string) => readerOf(env).variables(of ?? env.conversationId), {
       doc: "Variables of a conversation, newest first.",
       args: z.tuple([conversation.describe("conversation")]),
-      misnamed: { value: "history.variable(name)", version: "versions" },
+      misnamed: { value: "history.variable(conversation, name)", version: "versions" },
       returns: "{name, kind, type, versions, summary, createdAt}[]",
     }),
     fn(

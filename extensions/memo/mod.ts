@@ -46,7 +46,7 @@ export default defineExtension({
       },
     ),
     fn("list", (env: EnvironmentView) => listMemos(env), {
-      doc: "All memos, oldest first.",
+      doc: "Memos of the project, then of the user, each oldest first.",
       args: z.tuple([]),
       misnamed: { content: "text", note: "text" },
       returns: "{id, scope, text, at}[]",
@@ -146,7 +146,12 @@ export async function addMemo(
       "remove one first",
     );
   }
-  const memo = { id: await newId(line, memos), text: line, at: new Date().toISOString() };
+  const others = await readMemos(place, scope === "project" ? "user" : "project");
+  const memo = {
+    id: await newId(line, { scope, memos: [...memos, ...others] }),
+    text: line,
+    at: new Date().toISOString(),
+  };
   await putMemo(place, { memo, scope });
   return memo;
 }
@@ -175,9 +180,13 @@ function queryOf(scope: MemoScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** Processes that add the same text at the same time must make one memo, so the text determines the id. */
-async function newId(text: string, memos: readonly Memo[]): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+/** Processes that add the same text at the same time must make one memo of each scope, so the scope and the text
+ * determine the id. */
+async function newId(
+  text: string,
+  { scope, memos }: { readonly scope: MemoScope; readonly memos: readonly Memo[] },
+): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${scope}\n${text}`));
   const hex = new Uint8Array(hash).toHex();
   for (let length = 6;; length++) {
     const id = hex.slice(0, length);

@@ -77,9 +77,11 @@ export async function readJob(
   options: ReadOutputOptions = {},
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
+  const { loopback } = await env.programWalls?.() ?? {};
   const missing = await missingProgramHint(env, report.output),
     wall = wallHint(env, report.output, {
       network: jobsOf(env).hasNetwork(id),
+      loopback,
       line: report.command,
       codes: report.codes ?? (report.code === null ? [] : [report.code]),
     });

@@ -43,8 +43,10 @@ export async function run(
     { all },
   );
   const output = `${result.stderr}\n${result.stdout}`;
-  const { code, codes = [code] } = result;
-  const wall = wallHint(env, output, { network: options.network ?? false, line: lineOf(command), codes });
+  const { code, codes = [code] } = result,
+    { network = false } = options,
+    { loopback } = await env.programWalls?.() ?? {};
+  const wall = wallHint(env, output, { network, loopback, line: lineOf(command), codes });
   const missing = result.code === 0 ? null : await missingProgramHint(env, output);
   const whole = await keptOutput(env, result);
   return withCommandHint({
@@ -585,8 +587,10 @@ export function wallHint(
     "config" | "workspace" | "root" | "onlyReads"
   >,
   output: string,
-  { network: isGiven = false, line = "", codes = [] }: {
+  { network: isGiven = false, loopback = false, line = "", codes = [] }: {
     readonly network?: boolean;
+    /** If true, commands have a network of their own, with only localhost. */
+    readonly loopback?: boolean | undefined;
     readonly line?: string;
     readonly codes?: readonly number[];
   } = {},
@@ -617,10 +621,11 @@ export function wallHint(
     };
   }
   if (offline) {
-    const cause = "Commands have no network", opens = "vis config set shell.network true and a restart";
+    const cause = loopback ? "Commands reach only localhost" : "Commands have no network";
+    const opens = "vis config set shell.network true and a restart";
     return {
-      model: `${cause}: {network: true} asks the user for it; the user opens it for all with ${opens}`,
-      people: `${cause}\n${opens} open it for all commands`,
+      model: `${cause}: {network: true} asks the user for the network; the user opens it for all with ${opens}`,
+      people: `${cause}\n${opens} open the network for all commands`,
     };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {

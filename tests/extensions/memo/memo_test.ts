@@ -56,6 +56,18 @@ Deno.test("memo loses no memo of writers at the same time, and keeps the same te
   assert.equal((await call("list") as Note[]).length, 10);
 });
 
+Deno.test("memo gives the same text of the project and of the user two ids", async () => {
+  await using stores = await OwnStores.open();
+  const { call } = await activeIn(stores);
+  const [ofProject, ofUser] = await Promise.all([
+    call("add", "Use tabs") as Promise<Note>,
+    call("add", "Use tabs", { scope: "user" }) as Promise<Note>,
+  ]);
+  assert.notEqual(ofProject.id, ofUser.id);
+  await call("remove", ofUser.id);
+  assert.deepEqual((await call("list") as Note[]).map(({ id, scope }) => [id, scope]), [[ofProject.id, "project"]]);
+});
+
 Deno.test("memo is bounded: length, number, prompt", async () => {
   await using stores = await OwnStores.open();
   const { call } = await activeIn(stores);

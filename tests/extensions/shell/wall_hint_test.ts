@@ -59,8 +59,11 @@ Deno.test("wallHint() explains an unresolved name only to a command without netw
   assert.match(wallHint(view, unresolved)?.model ?? "", /no network: \{network: true\} asks/);
   assert.equal(
     wallHint(view, unresolved)?.people,
-    "Commands have no network\nvis config set shell.network true and a restart open it for all commands",
+    "Commands have no network\nvis config set shell.network true and a restart open the network for all commands",
   );
+  const { model, people } = wallHint(view, unresolved, { loopback: true }) ?? {};
+  assert.match(model ?? "", /^Commands reach only localhost: \{network: true\} asks the user for the network/);
+  assert.match(people ?? "", /^Commands reach only localhost\n.* open the network for all commands$/);
 });
 
 Deno.test("wallHint() explains codes of quiet network programs, unless the command names a host of this machine", () => {
