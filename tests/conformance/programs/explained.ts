@@ -105,7 +105,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     what: "a name of the top level can be assigned and read at any time, as by a later block",
-    where: `${SANDBOX}#speed-of-blocks`,
+    where: `${SANDBOX}#functions-for-blocks`,
     fits: ({ place, plain }) =>
       place === "top" &&
       /Assignment to constant variable|Cannot access '.*' before initialization/.test(plain.message + plain.printed),
