@@ -129,18 +129,17 @@ Deno.test("docs/internals/protocol.md: answers become the values of the table, o
   const rows = tableOf("answer");
   assert.ok(rows.length > 8);
   const [, declared = ""] = /^```ts\n(const hits = .*)\n```$/m.exec(PAGE) ?? [];
+  await using engine = await startEngine([replyJson([declared], { final: "It is declared." })]);
+  await engine.ask("x");
   for (const { left, before, right } of rows) {
-    await using engine = await startEngine([
-      replyJson([declared]),
-      replyJson([], { final: left }),
-      replyJson([], { final: "It is over." }),
-    ]);
+    const isRefused = before === "refused: ";
+    engine.provider.push(replyJson([], { final: left }));
+    if (isRefused) engine.provider.push(replyJson([], { final: "It is over." }));
+    else assert.equal(before, "");
     const { answer } = await engine.ask("x");
-    if (before === "") assert.equal(answer, right, left);
-    else {
-      assert.equal(before, "refused: ");
-      assert.equal(answer, "It is over.");
-      assert.ok(engine.context(2).includes(right), `${left}\n${engine.context(2)}`);
-    }
+    assert.equal(answer, isRefused ? "It is over." : right, left);
+    assert.equal(engine.provider.remaining, 0, left);
+    const { context = "" } = engine.provider.requests.at(-1) ?? {};
+    if (isRefused) assert.ok(context.includes(right), `${left}\n${context}`);
   }
 });

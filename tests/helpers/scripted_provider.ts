@@ -207,7 +207,8 @@ function countUsage(asked: ScriptedRequest, reply: ScriptedReplyParts): Usage {
   return { input, output: Math.ceil(reply.text.length / 4) + reasoning, cached: 0, reasoning, calls: 1 };
 }
 
-function* pieces(text: string, size = 16): Generator<string> {
+/** By default, a text arrives in at most 4096 pieces. */
+function* pieces(text: string, size = Math.max(16, Math.ceil(text.length / 4096))): Generator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
 

@@ -102,14 +102,12 @@ Deno.test("a block that reads a missing property of a text or a list learns it, 
       'const size = text.length, rows = await fs.glob("*"); print(rows.at(3))',
       'text.lines ?? "none"',
     ];
+    await using engine = await startEngine([], { extensions: [fs], workspace });
     for (const [blocks, wanted] of [...told.map(([code, hint]) => [[code], hint] as const), [silent, ""] as const]) {
-      await using engine = await startEngine([
-        ...wanted.startsWith("text is") ? [replyJson('const text = await fs.readFile("a.ts")')] : [],
-        replyJson(blocks),
-        DONE,
-      ], { extensions: [fs], workspace });
+      if (wanted.startsWith("text is")) engine.provider.push(replyJson('const text = await fs.readFile("a.ts")'));
+      engine.provider.push(replyJson(blocks), DONE);
       await engine.ask("x");
-      const shown = engine.context(wanted.startsWith("text is") ? 2 : 1);
+      const shown = engine.context(engine.provider.requests.length - 1);
       if (wanted === "") assert.doesNotMatch(shown, /which has no/);
       else assert.ok(shown.includes(wanted), `${blocks[0]}: ${shown}`);
     }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, request as forward } from "node:http";
+import { proxyVariables } from "../../src/app.ts";
 import { withMock } from "../helpers/wires/wire_rig.ts";
 
 const MAIN = new URL("../helpers/wires/ask_provider_main.ts", import.meta.url).pathname;
@@ -41,11 +42,11 @@ class Proxy {
 }
 
 /** Replaces the environment of the process, so that proxies of the machine do not count. If the process takes long, the
- * runtime would request its own newest version, through the proxy too. */
+ * runtime would request its own newest version, through the proxy too. The process sets the variables that Vis sets. */
 async function ask(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { HOME = "", PATH = "", DENO_DIR } = Deno.env.toObject();
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-lock", MAIN, "openai-chat", baseUrl],
+    args: ["run", "-A", "--no-lock", MAIN, "openai-chat", baseUrl, JSON.stringify(proxyVariables(env))],
     clearEnv: true,
     env: { HOME, PATH, ...(DENO_DIR ? { DENO_DIR } : {}), NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
     stdin: "null",

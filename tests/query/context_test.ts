@@ -72,7 +72,7 @@ Deno.test("a large context is restored after a restart, when a block or a functi
   const folder = await Deno.makeTempDir({ prefix: "vis-context-" });
   try {
     const path = join(folder, "vis.db");
-    const text = hay(5 << 20);
+    const text = hay(1 << 20);
     {
       const provider = oracleProvider({
         iteration: ({ number }) => number === 1 ? replyJson("1") : replyJson("", { final: "later" }),
@@ -160,7 +160,7 @@ Deno.test("a context that is too large for the sandbox is an error with that rea
       context.includes("Cannot load context") ? replyJson("answer('too large')") : replyJson("context.length"),
   });
   await using engine = await startEngine([], { provider, limits: { memoryBytes: 64 << 20 } });
-  const text = "ж".repeat(48 << 20);
+  const text = "ж".repeat(36 << 20);
   const result = await send(engine, "x", source(text));
   assert.equal(result.answer, "too large");
   const [first] = await engine.store.iterations(result.queryId);

@@ -7,6 +7,7 @@ import type { StoredQuery } from "../../src/domain/query/stored_query.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { runs } from "../helpers/long_part.ts";
 import { oracleProvider, type OracleScript } from "../helpers/oracle_provider.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
@@ -138,11 +139,12 @@ Deno.test("a sub-query has rows of its own below the iteration that called", asy
   assert.equal(engine.events.at(-1)?.queryId, result.queryId);
 });
 
-Deno.test("depth 3 with a fan-out of 2 ends, and the ledger is the sum of all rows", async () => {
+Deno.test("a tree of sub-queries with a fan-out of 2 ends, and the ledger is the sum of all rows", async () => {
+  const deepest = runs(2, 3);
   await using engine = await start({
     iteration: ({ asked }) => {
       const depth = Number(/^depth (\d)/.exec(asked)?.[1]);
-      if (depth === 3) return once(`return (await rlm.ask('leaf of ${asked}')).length > 0 ? 1 : 0`);
+      if (depth === deepest) return once(`return (await rlm.ask('leaf of ${asked}')).length > 0 ? 1 : 0`);
       return once(
         `const all = await rlm.runAll(['a','b'].map((x) => 'depth ${depth + 1} ${asked.slice(8)}' + x));
          return all.reduce((sum, one) => sum + Number(one), 0)`,
@@ -150,14 +152,15 @@ Deno.test("depth 3 with a fan-out of 2 ends, and the ledger is the sum of all ro
     },
     plain: () => ({ text: "yes", usage: { input: 7, output: 3 } }),
     capabilities: { price: { input: 1, output: 1, cached: 1 } },
-  }, { settings: { depth: 3, budget: 2 } });
+  }, { settings: { depth: deepest, budget: 2 } });
   const result = await engine.ask("depth 0 ");
-  assert.equal(result.answer, "8");
+  const leaves = 2 ** deepest, queries = 2 * leaves - 1;
+  assert.equal(result.answer, String(leaves));
   const root = await engine.store.query(result.queryId);
   const sums = await sumOfRows(engine.store, root!, { usage: NO_USAGE, queries: 0, plain: 0 });
-  assert.deepEqual([sums.queries, sums.plain], [15, 8]);
-  assert.equal(result.usage.calls, 15 + 8);
-  assert.equal(sums.usage.input, 8 * 7);
+  assert.deepEqual([sums.queries, sums.plain], [queries, leaves]);
+  assert.equal(result.usage.calls, queries + leaves);
+  assert.equal(sums.usage.input, leaves * 7);
   assert.ok(Math.abs((result.costUsd ?? 0) - (result.usage.input + result.usage.output) / 1e6) < 1e-9);
 });
 
@@ -255,7 +258,7 @@ Deno.test("a sub-query whose sandbox is killed continues, or ends with a reason;
       }
       return context.includes("<journal>")
         ? once("return 'alive '")
-        : replyJson("const big = []; for (;;) big.push(Array.from({ length: 1e6 }, () => [1]))");
+        : replyJson("const big = []; for (;;) big.push(new Array(1e6).fill(1.5))");
     },
   }, { limits: { memoryBytes: 192 << 20 } });
   assert.equal((await engine.ask("start")).answer, "alive 5");

@@ -372,7 +372,7 @@ Deno.test("fs.definition() names other definitions, and an alternative without o
 });
 
 Deno.test("fs.definition() needs bounded work for hostile texts", async () => {
-  const n = runs(15_000, 60_000);
+  const n = runs(5_000, 60_000);
   const files = {
     "open.ts": "function f(\n".repeat(n),
     "calls.ts": "f(() => {\n".repeat(n),

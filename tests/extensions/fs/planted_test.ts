@@ -212,7 +212,7 @@ Deno.test("fs makes no repository in any order of changes, and a refused change 
       }
       assert.equal(await isRun(workspace), false);
     }),
-    { numRuns: runs(15, 40), seed: 3 },
+    { numRuns: runs(9, 40), seed: 3 },
   );
   assert.ok(refused > 5, `${refused} changes would have made a repository`);
 });

@@ -110,7 +110,7 @@ Deno.test("web.readable() omits everything but text, and takes the main part if 
 });
 
 Deno.test("web.readable() takes time that grows only with the page, whatever its shape, and can be aborted", async () => {
-  const n = runs(50_000, 150_000);
+  const n = runs(25_000, 150_000);
   const shapes = {
     deep: "<div>".repeat(n),
     unclosed: "<b>".repeat(n) + "</i>".repeat(n),
@@ -132,7 +132,7 @@ Deno.test("web.readable() takes time that grows only with the page, whatever its
     const begun = cpuMs();
     const result = await read(page);
     const ms = cpuMs() - begun;
-    assert.ok(ms < 5_000, `${name}: ${ms} ms`);
+    assert.ok(ms < Math.min(5_000, n / 10), `${name}: ${ms} ms`);
     assert.ok(result.text.length < 40 * n, `${name}: ${result.text.length}`);
   }
   const controller = new AbortController();

@@ -1,14 +1,14 @@
-/** Calls a provider once and prints its text or the error:
+/** Calls a provider once and prints its text or the error. The third argument is variables that the process sets
+ * itself, as JSON:
  *
- *     deno run -A tests/helpers/wires/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1
+ *     deno run -A tests/helpers/wires/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1 '{"NO_PROXY":"*"}'
  */
-import { proxyVariables } from "../../../src/app.ts";
 import { createProvider } from "../../../src/providers/wire/wire_provider.ts";
 import type { WireProtocol } from "../../../src/providers/wire/wire.ts";
 
 if (import.meta.main) {
-  const [protocol, baseUrl] = Deno.args;
-  for (const [name, value] of Object.entries(proxyVariables(Deno.env.toObject()))) Deno.env.set(name, value);
+  const [protocol, baseUrl, variables = "{}"] = Deno.args;
+  for (const [name, value] of Object.entries<string>(JSON.parse(variables))) Deno.env.set(name, value);
   const provider = await createProvider(protocol as WireProtocol, {
     name: "asked",
     baseUrl: baseUrl ?? "",

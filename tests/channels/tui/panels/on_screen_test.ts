@@ -262,7 +262,7 @@ Deno.test("/copy hands the last answer to the terminal's clipboard", async () =>
 });
 
 Deno.test("/copy names the size of an answer that is too long for the clipboard, the limit and a way out", async () => {
-  await withScreen([final("x".repeat(1_000_001))], {}, async ({ screen }) => {
+  await withScreen([{ text: final("x".repeat(1_000_001)), chunk: 1 << 20 }], {}, async ({ screen }) => {
     screen.type(`one${ENTER}`);
     await screen.until("1 step ");
     screen.type("\x19");
