@@ -197,7 +197,7 @@ export const ConfigSchema = z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address at which vis serve listens"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 for any free port"),
     hosts: z.array(z.string().min(1)).default([]).describe(
-      "Further host names that vis serve accepts, such as the names of a reverse proxy; each may have a port",
+      "Further host names and IP addresses that vis serve accepts, such as the names of a reverse proxy; each may have a port",
     ),
     tokenFile: z.string().min(1).nullable().default(null).describe(
       "File with the token of vis serve, which Vis creates if it is missing; null for server-token in $VIS_HOME",

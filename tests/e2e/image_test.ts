@@ -78,7 +78,7 @@ Deno.test("the container image of a release, in a storage folder of its own,", (
       assert.equal(started.code, 0, started.err);
       await until(async () => (await ran(["healthcheck", "run", "server"])).code === 0);
       const { out } = await ran(["logs", "server"]);
-      assert.equal(out, "http://0.0.0.0:7357/\n");
+      assert.equal(out, "http://localhost:7357/\n");
       assert.equal((await ran(["stop", "--time=60", "server"])).code, 0);
       assert.equal((await ran(["inspect", "--format={{.State.ExitCode}}", "server"])).out, "0\n");
     });

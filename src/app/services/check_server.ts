@@ -1,4 +1,5 @@
 import type { ServeRequest } from "../../channels/channel.ts";
+import { serverUrl } from "../../domain/kit/addresses.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";
 
@@ -11,9 +12,7 @@ export async function checkServer(
 ): Promise<{ readonly url: string; readonly problem: string }> {
   const { config: { server } } = await readSettings(request, env, parts);
   const { host = server.host, port = server.port } = request;
-  // A server on all addresses listens on loopback, and accepts the name `localhost`.
-  const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host;
-  const url = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;
+  const url = serverUrl(host, port);
   try {
     const { ok, status, body } = await fetch(`${url}healthz`, { signal: AbortSignal.timeout(WITHIN_MS) });
     await body?.cancel();

@@ -7,7 +7,7 @@ import { promptFiles } from "../../channels/tui/prompt_files.ts";
 import type { WorkspaceFiles } from "../../channels/tui/workspace_files.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";
-import { isLoopback } from "../../domain/kit/addresses.ts";
+import { isAllAddresses, isLoopback } from "../../domain/kit/addresses.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { isBelow } from "../../domain/kit/files.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/admin_reports.ts";
@@ -78,7 +78,7 @@ export async function serve(
       ...{ url: server.url, token, tokenFrom: from, provider, model },
       notes: [
         ...ofProfile,
-        ...openNotes(host),
+        ...openNotes(host, config.hosts),
         ...session.notes ?? [],
         ...pricesNote(unpriced),
         ...bot?.notes ?? [],
@@ -207,9 +207,11 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
   }
 }
 
-export function openNotes(host: string): readonly string[] {
+export function openNotes(host: string, hosts: readonly string[]): readonly string[] {
   if (isLoopback(host)) return [];
+  const unnamed = "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use";
   return [
+    ...isAllAddresses(host) && hosts.length === 0 ? [unnamed] : [],
     `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
   ];
 }

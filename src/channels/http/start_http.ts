@@ -1,7 +1,7 @@
 /* `start_http.ts` and `tokens.ts` are the entry points of this folder. A request passes `create_app.ts`, `admission.ts`
    and a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
 
-import { isLoopback } from "../../domain/kit/addresses.ts";
+import { isAllAddresses, isLoopback, serverUrl } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";
 import { createApp } from "./create_app.ts";
@@ -63,9 +63,8 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const connections = new Connections(port, { own: parts.ownConnections ?? null, limits: parts.limits.idle });
   connections.start();
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
-  const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
   return {
-    url: `http://${shown}:${port}/`,
+    url: serverUrl(at.host, port),
     close: async () => {
       connections.stop();
       clearInterval(learning);
@@ -93,7 +92,7 @@ async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Prom
 }
 
 function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
-  const isAll = host === "0.0.0.0" || host === "::";
+  const isAll = isAllAddresses(host);
   const loopback = isAll || isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]"] : [];
   const own = isAll ? [] : [host.includes(":") ? `[${host}]` : host];
   return [

@@ -9,6 +9,16 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
 }
 
+export function isAllAddresses(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/** A server on all addresses accepts the name `localhost`, but not the address that it listens on. */
+export function serverUrl(host: string, port: number): string {
+  const reached = isAllAddresses(host) ? "localhost" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;
+}
+
 export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }

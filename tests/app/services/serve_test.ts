@@ -56,6 +56,8 @@ Deno.test("checkServer() finds a server by the settings or the flags, and explai
     checkServer({ cwd: at.workspace, ...request }, { env: { VIS_HOME: at.home, HOME: at.home }, ...extensions });
   const server = await at.serve({ host: "0.0.0.0" });
   const port = Number(new URL(server.url).port);
+  assert.equal(server.url, `http://localhost:${port}/`);
+  assert.equal((await read(server, "/api/v1")).status, 200, "the server accepts its own address");
   assert.deepEqual(await check({ port }), { url: `http://127.0.0.1:${port}/`, problem: "" });
   assert.deepEqual(await check({ port, host: "0.0.0.0" }), { url: `http://localhost:${port}/`, problem: "" });
   await server.close();

@@ -1,4 +1,4 @@
-import { isLoopback, isSecureUrl, percentDecoded } from "../../../src/domain/kit/addresses.ts";
+import { isLoopback, isSecureUrl, percentDecoded, serverUrl } from "../../../src/domain/kit/addresses.ts";
 import assert from "node:assert/strict";
 
 Deno.test("isSecureUrl() accepts https everywhere, and http on this machine", () => {
@@ -22,4 +22,15 @@ Deno.test("isLoopback() knows the addresses that only this machine reaches", () 
 Deno.test("percentDecoded() keeps text that it cannot decode", () => {
   assert.equal(percentDecoded("a%20b%2Fc+d"), "a b/c+d");
   for (const text of ["100%", "%zz", "%e2%82"]) assert.equal(percentDecoded(text), text);
+});
+
+Deno.test("serverUrl() names an address that the server accepts", () => {
+  const urls = ["127.0.0.1", "::1", "0.0.0.0", "::", "vis.local"].map((host) => serverUrl(host, 80));
+  assert.deepEqual(urls, [
+    "http://127.0.0.1:80/",
+    "http://[::1]:80/",
+    "http://localhost:80/",
+    "http://localhost:80/",
+    "http://vis.local:80/",
+  ]);
 });
