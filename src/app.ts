@@ -132,7 +132,7 @@ function careServices(extensions: Extensions): Care {
       if (isPostgres(database)) {
         throw new UsageError(
           "Cannot maintain a PostgreSQL database: of the commands of vis db, only vis db copy supports PostgreSQL; back up " +
-            "with pg_dump, and check with pg_amcheck",
+            "with PGOPTIONS='-c vis.tenant=*' pg_dump --enable-row-security, and check with pg_amcheck",
         );
       }
       return new SqliteMaintenance({ path: database });

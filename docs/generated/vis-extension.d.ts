@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1638dcd718d54d31e5da9695d3b450b749e5972be6cb8282a67a4e495f598c61
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3b88af32719f38e328ff515c07456bf4cdafc818af741c59b00cdf903cb235a5
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

@@ -98,10 +98,10 @@ const ShownLimits = z.strictObject({
     "Maximum number of lines about earlier steps in the context message. At the limit, Vis shows the model only the newest lines",
   ),
   indexRows: positive.default(150).describe(
-    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of the other variables; vars() lists all variables",
+    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of other variables, in at most 2,000 characters; vars() lists all variables",
   ),
   indexChars: positive.default(12_000).describe(
-    "Maximum length of the variable index in characters. At the limit, Vis shows the model only names of the other variables; vars() lists all variables",
+    "Maximum length of the rows of the variable index in characters. At the limit, Vis shows the model only names of other variables, in at most 2,000 characters; vars() lists all variables",
   ),
   inlineChars: positive.default(120).describe(
     "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows only the type and the size of the value",
@@ -147,7 +147,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Largest budget of a request in steps, regardless of their progress; null for no limit. The first four steps without a result do not count. If you do not set this key, a larger budget.iterations is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, regardless of their progress; null for no limit. The first four steps without a result do not count. If you do not set this key, a larger budget.iterations is the maximum, and a request that sets its own budget has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",

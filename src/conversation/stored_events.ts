@@ -6,14 +6,12 @@ import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
 /** Returns events with whole texts instead of deltas. */
-export function storedEvents(
-  query: StoredQuery,
-  { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
-): readonly QueryEvent[] {
+export function storedEvents(query: StoredQuery, iterations: readonly StoredIteration[]): readonly QueryEvent[] {
   const events: QueryEvent[] = [];
   const clock = { at: query.createdAt };
   const emitter = new Emitter((event) => events.push(event), { queryId: query.queryId, now: () => clock.at });
-  emitter.send({ type: "started", conversationId: query.conversationId, request: query.text, model });
+  const { conversationId, text: request, model } = query;
+  emitter.send({ type: "started", conversationId, request, model });
   for (const iteration of iterations.filter(({ status }) => status !== "running")) {
     clock.at = iteration.createdAt;
     emitter.iteration = iteration.position + 1;

@@ -36,7 +36,8 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   if (isPostgres(from) === isPostgres(to)) {
     throw new UsageError(
       isPostgres(from)
-        ? "Cannot copy the database: FROM and TO are both PostgreSQL databases; use pg_dump and pg_restore"
+        ? "Cannot copy the database: FROM and TO are both PostgreSQL databases; use PGOPTIONS='-c vis.tenant=*' " +
+          "pg_dump --enable-row-security, and pg_restore"
         : "Cannot copy the database: FROM and TO are both files; use vis db backup",
     );
   }

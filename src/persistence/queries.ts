@@ -240,6 +240,7 @@ interface QueryRow {
   readonly conversationId: string;
   readonly branchId: string;
   readonly query: string | null;
+  readonly llmRootModel: string | null;
   readonly status: DatabaseSchema["queryState"]["status"];
   readonly metadata: string | null;
   readonly soulMetadata: string | null;
@@ -251,7 +252,7 @@ function queryRows(db: Database) {
     .innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
     .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
-    .select(["q.query", "s.status", "s.metadata"])
+    .select(["q.query", "s.llmRootModel", "s.status", "s.metadata"])
     .select(["q.metadata as soulMetadata", "s.createdAt"]);
 }
 
@@ -310,11 +311,11 @@ async function cutAt(
 ): Promise<StoredQuery> {
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;
-  const { queryId, conversationId, branchId, text, createdAt, steered } = query;
+  const { queryId, conversationId, branchId, text, model, createdAt, steered } = query;
   const { nextAt, ms, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
   const work = await recordedWork(content, { queryId, position });
   return {
-    ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
+    ...{ queryId, conversationId, branchId, text, model, createdAt, iterations, ...spent },
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after step ${iterations}`, ...work.text === "" ? [] : [work.text]],
@@ -334,6 +335,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     conversationId: row.conversationId,
     branchId: row.branchId,
     text: soul.query ?? row.query ?? "",
+    model: row.llmRootModel ?? "",
     createdAt: row.createdAt,
     answer: facts.answer ?? "",
     answerType: facts.answerType ?? "text",

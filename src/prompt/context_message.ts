@@ -582,7 +582,7 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
-/** Beyond `indexRows` rows or `indexChars` characters, the index has only names. */
+/** Beyond `indexRows` rows or `indexChars` characters, the index has only names, and may omit names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,

@@ -21,7 +21,7 @@ Deno.test("storedEvents() has the host calls of each block, between its start an
     const query = await engine.conversations.records.query(queryId);
     assert.ok(query);
     const iterations = await engine.conversations.iterations(queryId);
-    const events = storedEvents(query, { iterations, model: "script" });
+    const events = storedEvents(query, iterations);
     const types = events.filter(({ iteration }) => iteration === 1).map(({ type }) => type);
     assert.deepEqual(types, [
       "block_started",
@@ -31,6 +31,9 @@ Deno.test("storedEvents() has the host calls of each block, between its start an
       "block_finished",
       "iteration_finished",
     ]);
+    const startOf = (all: readonly QueryEvent[]) =>
+      all.flatMap((event) => event.type === "started" ? [[event.request, event.model]] : []);
+    assert.deepEqual(startOf(events), startOf(seen));
     const ended = (all: readonly QueryEvent[]) =>
       all.flatMap((event) =>
         event.type === "host_call" && event.phase === "end" ? [[event.block, event.name, event.ok]] : []
@@ -88,7 +91,7 @@ Deno.test("a call that its block did not await is stored and shown with its bloc
           : []
       );
     assert.deepEqual(ended(seen), [{ ...place, diffs: [DIFF] }]);
-    assert.deepEqual(ended(storedEvents(query ?? assert.fail(), { iterations, model: "script" })), ended(seen));
+    assert.deepEqual(ended(storedEvents(query ?? assert.fail(), iterations)), ended(seen));
     const calls = iterations[0]?.blocks[block]?.result.calls ?? [];
     assert.deepEqual(calls.map(({ name, ok }) => [name, ok]), [["late.write", true]]);
     assert.equal(calls[0]?.action?.done, "wrote");

@@ -149,7 +149,7 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
       const iterations = await conversations.iterations(query?.queryId ?? assert.fail());
       assert.equal(drawn(storedStep(iterations[0] ?? assert.fail())), live);
       const again = new QueryProgress();
-      const rebuilt = storedEvents(query ?? assert.fail(), { iterations, model: "script" });
+      const rebuilt = storedEvents(query ?? assert.fail(), iterations);
       for (const event of rebuilt) {
         again.take(event);
         if (event.type === "iteration_finished" && event.iteration === 1 && again.step) {

@@ -196,7 +196,10 @@ test("a database with data is refused, and stays unchanged", async ({ file, fold
   assert.deepEqual(await picture(url), before);
   await assert.rejects(copy(url, file), { name: "UsageError", message: /it already exists; choose another path/ });
   await assert.rejects(copy(file, join(folder, "b.db")), { name: "UsageError", message: /use vis db backup/ });
-  await assert.rejects(copy(url, url), { name: "UsageError", message: /use pg_dump/ });
+  await assert.rejects(copy(url, url), {
+    name: "UsageError",
+    message: /use PGOPTIONS=.* pg_dump --enable-row-security/,
+  });
   await assert.rejects(copy(join(folder, "none.db"), url), { name: "UsageError", message: /the file does not exist/ });
 });
 

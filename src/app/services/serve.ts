@@ -209,7 +209,8 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
 
 export function openNotes(host: string, hosts: readonly string[]): readonly string[] {
   if (isLoopback(host)) return [];
-  const unnamed = "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use";
+  const unnamed =
+    "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use";
   return [
     ...isAllAddresses(host) && hosts.length === 0 ? [unnamed] : [],
     `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,

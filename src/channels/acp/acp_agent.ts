@@ -192,12 +192,12 @@ async function tellMore(
 }
 
 async function replay(entry: OpenSession, send: Send): Promise<void> {
-  const { session: { conversations, model }, branch } = entry;
+  const { session: { conversations }, branch } = entry;
   const updates = new SessionUpdates(branch.workspace);
   const queries = await conversations.queries(branch);
   for (const query of queries) {
     const iterations = await conversations.iterations(query.queryId, shownRange(query));
-    for (const event of storedEvents(query, { iterations, model })) {
+    for (const event of storedEvents(query, iterations)) {
       const update = event.type === "started"
         ? userChunk(event.request)
         : event.type === "steered"

@@ -19,7 +19,7 @@ export interface FollowedEvent {
   readonly omitted: number;
 }
 
-type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
+type Parts = Pick<HttpParts, "conversations" | "limits">;
 
 interface Found {
   readonly queryId: string;
@@ -80,7 +80,7 @@ export class FollowedQuery {
   }
 
   async *events(lastId = ""): AsyncGenerator<FollowedEvent> {
-    const { queryId, parts: { conversations, model }, shared } = this.#found;
+    const { queryId, parts: { conversations }, shared } = this.#found;
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
@@ -91,7 +91,7 @@ export class FollowedQuery {
     for await (const query of this.#states()) {
       // An ended query has all its iterations, so Vis reads iterations after the query.
       const iterations = await conversations.iterations(queryId);
-      for (const [at, event] of storedEvents(query, { iterations, model }).entries()) {
+      for (const [at, event] of storedEvents(query, iterations).entries()) {
         if (isEnd(event) && run?.running) break;
         if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
         if (isEnd(event)) return;

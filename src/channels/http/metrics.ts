@@ -76,7 +76,9 @@ class Metrics {
   readonly #blocks = this.#counter("vis_blocks_total", "Blocks of code by outcome.", ["outcome"]);
   readonly #blockSeconds = this.#counter("vis_block_seconds_total", "Total duration of blocks.");
   readonly #calls = this.#counter("vis_host_calls_total", "Calls of host functions, by success.", ["ok"]);
-  readonly #tokens = this.#counter("vis_tokens_total", "Tokens as counted by providers, by kind.", ["kind"]);
+  readonly #tokens = this.#counter("vis_tokens_total", "Tokens by kind, as counted by providers or estimated.", [
+    "kind",
+  ]);
   readonly #cost = this.#counter("vis_cost_dollars_total", "Cost in US dollars of queries with a known price.");
   readonly #memory = this.#gauge(
     "process_resident_memory_bytes",

@@ -50,7 +50,9 @@ export const QueryResultSchema = z.object({
   answer: z.string().describe("The answer, or the reason why the answer is missing; never empty"),
   answerType: z.enum(["text", "markdown"]),
   confidence: z.enum(["high", "medium", "low"]).nullable()
-    .describe("Confidence that the model states, or low for an answer that Vis doubts; null without an answer"),
+    .describe(
+      "Confidence that the model states, or low for an answer that Vis doubts; null if the model states none, and without an answer",
+    ),
   queryId: z.string(),
   conversationId: z.string(),
   iterations: z.number().int().min(0),
@@ -251,7 +253,10 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
-]).describe("Event of a query; at most one event of a query is final, failed or cancelled, and this event is the last");
+]).describe(
+  "Event of a query; at most one event of a query is final, failed or cancelled, and this event is the last. Events " +
+    "of a sub-query arrive among the events of the query, and have parentQueryId",
+);
 
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 

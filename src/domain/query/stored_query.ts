@@ -6,6 +6,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly conversationId: string;
   readonly branchId: string;
   readonly text: string;
+  readonly model: string;
   readonly createdAt: number;
   readonly steered: readonly SteeredMessage[];
   /** If a fork shows only earlier iterations, this is the time at which the next iteration began. */

@@ -427,7 +427,10 @@ function Limits(): JSX.Element {
   const set = Object.keys(choices.limits.value).length;
   return (
     <Menu id="limits" summary={<summary>{set === 0 ? "Limits" : plural(set, "limit")}</summary>}>
-      <p>Limits of your next requests. An empty field means the limit of the server.</p>
+      <p>
+        Limits of your next requests. If Steps is empty, Vis extends the budget while a request makes progress. If
+        another field is empty, the limit of the server applies.
+      </p>
       {LIMITS.map(([name, unit, size]) => <Limit name={name} unit={unit} size={size} />)}
     </Menu>
   );
@@ -439,7 +442,9 @@ function Limit({ name, unit, size }: {
   readonly size: number;
 }): JSX.Element {
   const own = choices.limits.value[name];
-  const usual = serverFacts.about.value?.limits[name] ?? null;
+  const limit = serverFacts.about.value?.limits[name] ?? null;
+  // The server extends its number of steps, so this number is no limit.
+  const usual = name === "maxIterations" ? "" : limit === null ? "no limit" : String(limit / size);
   const onChange = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
     const { [name]: _before, ...others } = choices.limits.value;
     const wanted = Number(currentTarget.value) * size;
@@ -453,7 +458,7 @@ function Limit({ name, unit, size }: {
         type="number"
         min={0}
         step="any"
-        placeholder={usual === null ? "no limit" : String(usual / size)}
+        placeholder={usual}
         value={own === undefined ? "" : own / size}
         onChange={onChange}
       />

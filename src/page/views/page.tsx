@@ -85,7 +85,7 @@ function Branches(): JSX.Element {
   );
 }
 
-/** All branches of a conversation have one title, so the last own request names a branch. */
+/** A fork begins with the title of its conversation, so the last own request names a branch. */
 function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
   return `${clean(last?.text ?? "no request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }

@@ -91,7 +91,7 @@ conversations.get(
 
 conversations.patch(
   "/:id",
-  describe("renameConversation", "Rename the branch", {
+  describe("renameConversation", "Rename the branch of the conversation", {
     scope: "write",
     headers: MATCH,
     200: schema.ConversationDetailSchema,

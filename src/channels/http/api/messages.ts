@@ -109,7 +109,7 @@ messages.get(
   "/queries/:queryId/events",
   describe(
     "followQuery",
-    "Stream the events of a query after the last event that the client received; a stream that begins with started has all events",
+    "Stream the events of a query after the last event that the client received; a stream that begins with started begins at the start of the query",
     {
       headers: { "Last-Event-ID": "Id of the last event received" },
       200: EVENT_STREAM,

@@ -15,6 +15,7 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while the query runs"),
   answer: z.string().describe('The answer, or the reason why it is missing; "" while the query runs'),
   text: z.string(),
+  model: z.string().describe("The model of the query"),
   running: z.boolean().describe("Whether the query runs, in this server or in another process"),
   question: z.string().optional().describe(
     "The question of the query to the user, while the query waits for the answer",
@@ -254,7 +255,7 @@ export const MessageBody = z.strictObject({
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "Behaviour if this server is running a query in the branch. refuse: the response is 409. wait: the message " +
-      "waits for the end of that query. steer: that query gets the text as a note; for a message with images, context, " +
+      "waits for the end of that query. steer: that query gets the text as a note, and the response arrives when an iteration shows the text to the model; for a message with images, context, " +
       "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
       "query, the response for wait is 409, too",
   ),
