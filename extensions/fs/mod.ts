@@ -36,7 +36,7 @@ const Search = z.strictObject({
   limit: line,
   all: flag,
 });
-const Count = z.strictObject({ ...Place, all: flag });
+const Count = Search.omit({ limit: true });
 const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: line, encoding }).optional();
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
@@ -146,12 +146,12 @@ export default defineExtension({
       before: ({ args }) => ({ args: grepArguments(args) }),
     }),
     fn("count", count, {
-      doc: "Counts matching lines (.*: all).",
+      doc: "Counts lines (.*: all).",
       action: { doing: "counting", done: "counted", things: "patterns" },
       outcome: String,
       args: z.tuple([
         z.string().describe("pattern"),
-        z.union([z.string(), Count]).meta({ tsType: "as for grep, without context and limit" }).optional().describe(
+        z.union([z.string(), Count]).meta({ tsType: "as for grep, no limit" }).optional().describe(
           "where",
         ),
       ]),

@@ -20,7 +20,8 @@ export interface GrepOptions extends MatchOptions {
 const MAX_NAMED = 5;
 const MAX_CONTEXT = 200;
 
-export type CountOptions = Omit<GrepOptions, "context" | "limit">;
+/** `context` has no effect. */
+export type CountOptions = Omit<GrepOptions, "limit">;
 
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
@@ -47,7 +48,7 @@ export async function count(context: FsContext, pattern: string, options: CountO
     add: () => ++lines > 0,
     count: (_path, hits) => void (lines += hits),
   };
-  using searcher = searcherFor(context, { pattern, options, tally, pace });
+  using searcher = searcherFor(context, { pattern, options: { ...options, context: 0 }, tally, pace });
   const left = new Unsearched(context, options.path);
   for await (const file of filesOf(context, options, { pace, left })) {
     await searchFile(context, searcher, { file, left });

@@ -102,7 +102,11 @@ Deno.test("fs.count() counts matching lines, in folders and in one file", async 
   assert.equal(await workspace.call("count", ".*", "a.txt"), 3);
   assert.equal(await workspace.call("count", /HIT/i, "a.txt"), 1);
   assert.match(await workspace.refusal("count", "x", "x.bin"), /binary file/);
-  assert.match(await workspace.refusal("count", "x", { limit: 3 }), /limit/);
+  assert.equal(await workspace.call("count", ".*", { path: "a.txt", context: 2 }), 3);
+  assert.match(
+    await workspace.refusal("count", "x", { limit: 3 }),
+    /has the unknown key limit; usage: .*where\?: as for grep, no limit/,
+  );
 });
 
 Deno.test("fs.grep() marks the text of a line that it cut", async () => {
