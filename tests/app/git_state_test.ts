@@ -45,7 +45,7 @@ Deno.test("readChanges() shows the changes of each target, with untracked files,
     const changes = async (target: string): Promise<string> => {
       const found = reviewTarget(reviewRequest(target, "security only"));
       assert.ok(found);
-      return await readChanges(found, { root, spawn }) ?? "none";
+      return await readChanges(found, { root, workspace: root, spawn }) ?? "none";
     };
     assert.equal(await changes(""), "none"); // The folder is no repository.
     await git("init", "-q", "-b", "main");
@@ -80,8 +80,51 @@ Deno.test("readChanges() shows the changes of each target, with untracked files,
     }
     assert.deepEqual(await Deno.readFile(`${root}/.git/index`), index);
     const cut: Spawn = async (...asked) => ({ ...await spawn(...asked), truncated: true });
-    const long = await readChanges({ kind: "commit", name: "HEAD" }, { root, spawn: cut });
+    const long = await readChanges({ kind: "commit", name: "HEAD" }, { root, workspace: root, spawn: cut });
     assert.match(long ?? "", /^\(Too long: only the beginning and the end .* one by one\)\n[^]*\+of the branch\n$/);
+  });
+});
+
+Deno.test("readChanges() names each file from the workspace, in a folder of the repository too", async () => {
+  await withFolder(async (root) => {
+    const git = gitIn(root), workspace = `${root}/packages/a b`;
+    const write = (name: string, text: string) => Deno.writeTextFile(`${root}/${name}`, text);
+    const changes = async (target: string): Promise<string> => {
+      const found = reviewTarget(reviewRequest(target));
+      assert.ok(found);
+      return await readChanges(found, { root, workspace, spawn }) ?? "none";
+    };
+    await git("init", "-q", "-b", "main");
+    for (const folder of ["packages/a b/lib", "packages/c"]) await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+    await write("packages/a b/lib/in.js", "one\n");
+    await write("packages/a b/old.js", "1\n2\n3\n4\n");
+    await write("packages/c/beside.js", "one\n");
+    await write("packages/c/old.js", "a\nb\nc\nd\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "first");
+    for (const file of ["packages/a b/lib/in.js", "packages/c/beside.js", "top.txt"]) await write(file, "two\n");
+    await git("mv", "packages/c/old.js", "packages/c/new.js");
+    await git("mv", "packages/a b/old.js", "packages/a b/new.js");
+    const expected = [
+      ...[" lib/in.js          | 2 +-", " old.js => new.js | 0", " ../c/beside.js", " ../../top.txt | 1 +"],
+      ...["diff --git a/lib/in.js b/lib/in.js", "+++ b/lib/in.js", "rename from old.js", "rename to new.js"],
+      ...["diff --git a/../c/beside.js b/../c/beside.js", "--- a/../c/beside.js"],
+      ...["rename from ../c/old.js", "rename to ../c/new.js", "+++ b/../../top.txt"],
+    ];
+    const open = await changes("");
+    const lines = (text: string) => text.split("\n").map((line) => line.replace(/ +\|.*/, ""));
+    const missing = (text: string) => lines(expected.join("\n")).filter((line) => !lines(text).includes(line));
+    assert.deepEqual(missing(open), [], open);
+    assert.ok(!/packages/.test(open), open);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "second");
+    assert.equal(await changes(""), "");
+    for (const target of ["HEAD", "HEAD~1..HEAD", "HEAD~1...HEAD", "HEAD~1..", "main"]) {
+      const text = await changes(target);
+      if (target === "main") assert.equal(text, "");
+      else assert.deepEqual(missing(text), [], target);
+    }
+    assert.match(await changes("HEAD~1"), /\n\nfirst\n[^]* lib\/in\.js \|[^]* \.\.\/c\/beside\.js \|/);
   });
 });
 

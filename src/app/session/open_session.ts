@@ -251,7 +251,7 @@ function changesReader(
   return {
     readChanges: async (workspace, target, signal) => {
       const { readChanges } = await import("../terminal/git_state.ts");
-      return await readChanges(target, { root: rootOf({ workspace, home }, env), spawn, signal });
+      return await readChanges(target, { root: rootOf({ workspace, home }, env), workspace, spawn, signal });
     },
   };
 }

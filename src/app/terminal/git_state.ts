@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
@@ -44,45 +45,66 @@ const CUT =
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
 /** A diff of the working tree shows untracked files by an index of its own. The copy of the index keeps its time, by
- * which git finds files that changed in the same second. `$0` is the repository, and the options follow the names. */
+ * which git finds files that changed in the same second. `$0` is the repository, and the options follow the names.
+ *
+ * Paths are relative to the workspace, which is the folder `$4` of the repository: git shows the files of the workspace,
+ * then the other files of each folder around it. A prefix does not reach the list of files and the names of a rename. */
 const CHANGES = `
 g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@"; }
 commit() { g rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
-cd "$0" || exit
-kind=$1 first=$2 last=$3; shift 3
+empty() { g hash-object -t tree /dev/null; }
+cd "$0" && own=$(mktemp -d) || exit
+kind=$1 first=$2 last=$3 at=$4; shift 4
+changes() {
+  up= below=
+  while :; do
+    g diff "$@" --relative="$at" --src-prefix="a/$up" --dst-prefix="b/$up" "$from" $to -- ":(top,literal)$at" \
+      \${below:+":(top,exclude,literal)$below"} >"$own/part" || exit
+    LC_ALL=C sed -E "1,/^$/s#^ (.* \\| )# $up\\1#; s#^((rename|copy) (from|to) )#\\1$up#" "$own/part" || exit
+    [ "$at" ] || exit 0
+    below=$at up=../$up at=\${at%/} at=\${at%"\${at##*/}"}
+  done
+}
 case $kind in
-commit) at=$(commit "$first") && g log -1 -m --first-parent --format='%H%n%n%B' "$@" "$at" --; exit ;;
-range) from=$(commit "$first") && to=$(commit "$last") && g diff "$@" "$from" "$to" --; exit ;;
-since) from=$(commit "$first") && to=$(commit "$last") && from=$(g merge-base "$from" "$to") &&
-  g diff "$@" "$from" "$to" --; exit ;;
+commit) to=$(commit "$first") && g log -1 --no-patch --format='%H%n%n%B' "$to" -- || exit
+  from=$(commit "$to^") || from=$(empty) || exit
+  changes "$@" ;;
+range) from=$(commit "$first") && to=$(commit "$last") || exit
+  changes "$@" ;;
+since) from=$(commit "$first") && to=$(commit "$last") && from=$(g merge-base "$from" "$to") || exit
+  changes "$@" ;;
 branch) from=$(commit "$first") && from=$(g merge-base "$from" HEAD) || exit ;;
-*) from=$(commit HEAD) || from=$(g hash-object -t tree /dev/null) || exit ;;
+*) from=$(commit HEAD) || from=$(empty) || exit ;;
 esac
-index=$(g rev-parse --git-path index) && objects=$(g rev-parse --git-path objects) || exit
-own=$(mktemp -d) && mkdir "$own/objects" || exit
+index=$(g rev-parse --git-path index) && objects=$(g rev-parse --git-path objects) && mkdir "$own/objects" || exit
 [ ! -e "$index" ] || cp -p "$index" "$own/index" || exit
 export GIT_INDEX_FILE="$own/index" GIT_OBJECT_DIRECTORY="$own/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/$objects"
 case $objects in /*) GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects ;; esac
 g add --intent-to-add --ignore-errors . 2>/dev/null
-g diff "$@" "$from" --`;
+to= && changes "$@"`;
 
 const CHANGES_OPTIONS = [
-  ...["--stat=120,100,200", "--patch", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"],
-  ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"],
+  ...["--stat=120,100,200", "--patch", "--no-ext-diff", "--no-textconv", "--no-color"],
+  ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short"],
 ];
 
-/** Resolves with a list of files and a diff, or "" without changes; for a commit, its id and message come first.
+/** Resolves with a list of files and a diff, or "" without changes; for a commit, its id and message come first. Paths
+ * are relative to `workspace`, a folder of the repository.
  * Resolves with null outside a repository, if git fails, and after a time limit. Rejects without a complete wall. */
 export async function readChanges(
   { kind, name }: ReviewTarget,
-  { root, spawn, signal }: Repository & { readonly signal?: AbortSignal | undefined },
+  { root, workspace, spawn, signal }: Repository & {
+    readonly workspace: string;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<string | null> {
   if (root === null) return null;
   const [first = "", last = ""] = kind === "range" ? name.split(/\.{2,3}/).map((one) => one || "HEAD") : [name];
   const how = kind === "range" && name.includes("...") ? "since" : kind;
+  const folder = relative(root, workspace).replace(/.$/, "$&/");
   const { code, stdout, timedOut, truncated } = await spawn(
     root,
-    ["sh", "-c", CHANGES, root, how, first, last, ...CHANGES_OPTIONS],
+    ["sh", "-c", CHANGES, root, how, first, last, folder, ...CHANGES_OPTIONS],
     {
       ...{ cwd: null, answered: true, whole: true, network: false, write: [], root, ...(signal ? { signal } : {}) },
       ...{ timeoutMs: CHANGES_MS, maxBytes: CHANGES_BYTES, hideSecrets: { except: [], instead: HIDDEN } },
