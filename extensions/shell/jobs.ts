@@ -4,6 +4,7 @@ import {
   allowed,
   type CommandEnd,
   type CommandOptions,
+  type CommandRights,
   lineOf,
   refuseBackground,
   type ShellCommand,
@@ -38,8 +39,9 @@ export async function start(
   const jobs = jobsOf(env);
   const text = lineOf(command);
   const begun = Promise.withResolvers<void>();
+  const { network = false, write = [] } = rest;
   const job = jobs.add((id) =>
-    new Job({ id, command: text, input, network: rest.network ?? false }, async (own) => {
+    new Job({ id, command: text, input, rights: { network, all, isWider: write.length > 0 } }, async (own) => {
       const forget = await remember(env, { id, command: text });
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
@@ -80,7 +82,7 @@ export async function readJob(
   const { loopback } = await env.programWalls?.() ?? {};
   const missing = await missingProgramHint(env, report.output),
     wall = wallHint(env, report.output, {
-      network: jobsOf(env).hasNetwork(id),
+      ...jobsOf(env).rightsOf(id),
       loopback,
       line: report.command,
       codes: report.codes ?? (report.code === null ? [] : [report.code]),
@@ -177,8 +179,8 @@ export class Jobs {
     return await this.#reported(id, (job) => job.read(options, options.signal));
   }
 
-  hasNetwork(id: string): boolean {
-    return this.#jobs.get(id)?.network ?? false;
+  rightsOf(id: string): CommandRights {
+    return this.#jobs.get(id)?.rights ?? {};
   }
 
   write(id: string, text: string, options: { readonly end: boolean }): void {
@@ -295,7 +297,7 @@ interface JobReport {
 export class Job {
   readonly id: string;
   readonly command: string;
-  readonly network: boolean;
+  readonly rights: CommandRights;
   readonly #begun = performance.now();
   readonly #ring = new OutputRing(KEPT_BYTES);
   readonly #stop = new AbortController();
@@ -309,17 +311,17 @@ export class Job {
   #endedAt = 0;
 
   constructor(
-    { id, command, input = null, network = false }: {
+    { id, command, input = null, rights = {} }: {
       readonly id: string;
       readonly command: string;
       readonly input?: JobInput | null;
-      readonly network?: boolean;
+      readonly rights?: CommandRights;
     },
     spawn: (options: SpawnOptions) => Promise<Ended>,
   ) {
     this.id = id;
     this.command = command;
-    this.network = network;
+    this.rights = rights;
     this.#input = input;
     const running = spawn({
       lifetime: "conversation",

@@ -44,9 +44,16 @@ export async function run(
   );
   const output = `${result.stderr}\n${result.stdout}`;
   const { code, codes = [code] } = result,
-    { network = false } = options,
+    { network = false, write = [] } = options,
     { loopback } = await env.programWalls?.() ?? {};
-  const wall = wallHint(env, output, { network, loopback, line: lineOf(command), codes });
+  const wall = wallHint(env, output, {
+    network,
+    loopback,
+    line: lineOf(command),
+    codes,
+    all,
+    isWider: write.length > 0,
+  });
   const missing = result.code === 0 ? null : await missingProgramHint(env, output);
   const whole = await keptOutput(env, result);
   return withCommandHint({
@@ -113,7 +120,8 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 export const lineOf = (command: ShellCommand): string => typeof command === "string" ? command : command.join(" ");
 
-const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
+const OF_ONE = "network for this command", NETWORKED = "use the network";
+const LONGEST_SCOPE = 300, LONGEST_OPTION = 300, MOST_SCOPES = 20;
 
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
@@ -242,6 +250,7 @@ async function approved(
     if (!isWithin(path, root) || !isSecretFile(named, env.secrets ?? [])) continue;
     needs.push({
       does: `read ${named}, which may hold keys`,
+      option: commandText(["--set", `secrets=!${named}`], {}),
       scope: `reading ${named} by commands`,
       scopes: [`the secret file ${named} for commands`],
     });
@@ -367,10 +376,12 @@ async function ask(
   const lasts = needs.every(({ lasting = true }) => lasting);
   const isShown = scope.length <= LONGEST_SCOPE && scopes.length <= MOST_SCOPES;
   const [only = null] = needs.length === 1 ? needs : [];
+  const options = needs.flatMap(({ option = "" }) => option === "" ? [] : [option]);
+  const option = options.length < needs.length ? "" : options.join(" ");
   const asked = await approve?.({
     what,
     why: needs.flatMap(({ why = "" }) => why === "" ? [] : [why]).join(" "),
-    ...only?.option === undefined ? {} : { option: only.option },
+    ...option === "" || option.length > LONGEST_OPTION ? {} : { option },
     ...(lasts && isShown
       ? { scope, ...(scopes.join() === scope ? {} : { scopes }) }
       : { scope: only && isShown ? scope : "all of this for this command", lasting: false }),
@@ -579,6 +590,14 @@ interface WallHint {
   readonly people: string;
 }
 
+export interface CommandRights {
+  readonly network?: boolean;
+  /** If true, the command may change the whole repository. */
+  readonly all?: boolean;
+  /** If true, the command may change paths of its option `write`. */
+  readonly isWider?: boolean;
+}
+
 /** The hint names a way out, such as the setting that would allow the action. Returns null if the output shows no
  * refusal by the wall. */
 export function wallHint(
@@ -587,8 +606,7 @@ export function wallHint(
     "config" | "workspace" | "root" | "onlyReads"
   >,
   output: string,
-  { network: isGiven = false, loopback = false, line = "", codes = [] }: {
-    readonly network?: boolean;
+  { network: isGiven = false, loopback = false, line = "", codes = [], all = false, isWider = false }: CommandRights & {
     /** If true, commands have a network of their own, with only localhost. */
     readonly loopback?: boolean | undefined;
     readonly line?: string;
@@ -641,17 +659,23 @@ export function wallHint(
         people: `${cause} what its settings name`,
       };
   }
-  const around = root === workspace
+  const around = root === workspace || all
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
   const seen = root === workspace ? "cwd" : "the repository around cwd";
   const setting = "the user opens more folders for reading and running with the setting shell.read";
+  const own = isWider ? ", in the paths of write" : "";
+  const place = all ? "the repository" : "the workspace";
   return {
     model:
-      `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
+      `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in ${
+        all ? "the repository" : "cwd"
+      }${own} and $TMPDIR only: {write: [path]} asks the user for more${around}` +
       (network ? "" : ", {network: true} for the network") + `; ${setting}`,
     people: `Commands see the system, toolchains, ${
       root === workspace ? "the workspace" : "the repository around the workspace"
-    } and $TMPDIR, and write in the workspace and $TMPDIR only\nThe setting shell.read opens more folders for reading and running`,
+    } and $TMPDIR, and write in ${place}${
+      isWider ? ", in allowed paths" : ""
+    } and $TMPDIR only\nThe setting shell.read opens more folders for reading and running`,
   };
 }

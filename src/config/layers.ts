@@ -38,11 +38,17 @@ function mergeLayers(
 ): Readonly<Record<string, unknown>> {
   const lists = ["extensions.deny", ...united];
   return layers.reduce<Readonly<Record<string, unknown>>>(
-    // The user's own list of secrets replaces the default list, and a project's list adds to the user's list.
-    (merged, { layer, values }) =>
-      joined(merged, values, { path: "", lists: layer === "project" ? [...lists, "secrets"] : lists }),
+    (merged, layer) =>
+      joined(merged, layer.values, { path: "", lists: addsSecrets(layer) ? [...lists, "secrets"] : lists }),
     {},
   );
+}
+
+/** The user's own list of secrets replaces the default list, and a project's list adds to the user's list. Exceptions
+ * for one run also add to the list, because a list of only exceptions would make no file secret. */
+function addsSecrets({ layer, values: { secrets } }: ConfigLayer): boolean {
+  const isException = (one: unknown): boolean => typeof one === "string" && one.startsWith("!");
+  return layer === "project" || layer === "run" && Array.isArray(secrets) && secrets.every(isException);
 }
 
 function joined(

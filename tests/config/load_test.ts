@@ -309,6 +309,13 @@ Deno.test("loadConfig() replaces the patterns of secrets by the user's, and a pr
   assert.ok(added.includes(".env*") && added.at(-1) === "prod.json");
   assert.deepEqual(await secretsOf('{ "secrets": [] }', "{}"), []);
   assert.deepEqual(await secretsOf('{ "secrets": ["a"] }', '{ "secrets": ["b"] }'), ["a", "b"]);
+  const ofRun = async (secrets: readonly string[]) => {
+    const set = { layer: "run", values: { secrets }, where: () => "--set" } as const;
+    const rest = { project: project('{ "secrets": ["b"] }'), flags: { set } };
+    return (await loadConfig(sources('{ "secrets": ["a"] }', rest))).config;
+  };
+  assert.deepEqual((await ofRun(["!a", "!b"])).secrets, ["a", "b", "!a", "!b"]);
+  assert.deepEqual((await ofRun(["c", "!a"])).secrets, ["c", "!a"]);
   assert.match(
     await refusal(sources(null, { project: project('{ "secrets": ["x", "!.env"] }') })),
     /secrets cannot exclude \.env in the file of a workspace/,

@@ -1,4 +1,13 @@
-import { advised, counted, type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
+import {
+  advised,
+  commandText,
+  counted,
+  type DecodedText,
+  decodeText,
+  isSecretFile,
+  Pace,
+  reasonOf,
+} from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
@@ -148,11 +157,15 @@ async function needsQuestion(context: FsContext, file: SecretFile): Promise<bool
   return !allowed;
 }
 
-export function isSecretPlace(
+export function isSecretPlace(context: FsContext, place: Pick<SecretFile["place"], "path" | "real">): boolean {
+  return secretNames(context, place).length > 0;
+}
+
+function secretNames(
   { secrets, tree }: FsContext,
   { path, real }: Pick<SecretFile["place"], "path" | "real">,
-): boolean {
-  return new Set([real, path, fromTop(tree, real)]).values().some((one) => isSecretFile(one, secrets));
+): readonly string[] {
+  return [...new Set([real, path, fromTop(tree, real)])].filter((one) => isSecretFile(one, secrets));
 }
 
 export function isOwnText(
@@ -172,7 +185,7 @@ export async function askForSecret(
   if (file.isOther || await needsQuestion(context, file)) await askAbout(context, file);
 }
 
-const MOST_SHOWN = 3_000;
+const MOST_SHOWN = 3_000, LONGEST_OPTION = 300;
 
 export async function askForUnasked(
   context: FsContext,
@@ -197,13 +210,20 @@ export async function askForUnasked(
   }
 }
 
-async function askAbout({ approve }: FsContext, file: SecretFile, shown: string | null = null): Promise<void> {
-  const { allowed = false, reason = "no user can answer here" } = await approve?.(questionAbout(file, shown)) ?? {};
+async function askAbout(context: FsContext, file: SecretFile, shown: string | null = null): Promise<void> {
+  const option = optionFor(context, file.place);
+  const question = { ...questionAbout(file, shown), ...option.length > LONGEST_OPTION ? {} : { option } };
+  const { allowed = false, reason = "no user can answer here" } = await context.approve?.(question) ?? {};
   if (allowed) return;
   const { action, place } = file;
   throw new Error(
     `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the user can change the setting secrets, which names such files`,
   );
+}
+
+function optionFor(context: FsContext, place: SecretFile["place"]): string {
+  const words = secretNames(context, place).flatMap((name) => ["--set", `secrets=!${name}`]);
+  return commandText(words, {});
 }
 
 /** Vis stores questions and sends questions to channels, so a question contains no removed line of the file. */

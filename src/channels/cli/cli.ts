@@ -44,10 +44,11 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     if (done !== null) return done;
     if (!COMMANDS.includes(first)) {
       const ours = Object.hasOwn(FAMILIAR_WORDS, first) ? FAMILIAR_WORDS[first] : undefined;
-      const isCommand = args.length === 1 || args.length <= MOST_WORDS && BELOW.includes(args[1] ?? "");
+      const words = wordsOf(args, program);
+      const isCommand = words.length === 1 || words.length <= MOST_WORDS && BELOW.includes(words[1] ?? "");
       const isExtension = ours === undefined && isCommand && await hasExtension(first, services);
       const isKnown = isCommand && (ours !== undefined || isExtension);
-      if (!isKnown && isRequest(args, COMMANDS)) return await ask();
+      if (!isKnown && isRequest(words, COMMANDS)) return await ask();
       const near = nearestName(first, [...COMMANDS, ...OTHER_WORDS]);
       const hint = ours !== undefined
         ? `(Vis has ${ours})\n`
@@ -166,10 +167,18 @@ async function hasExtension(name: string, services: Services): Promise<boolean> 
   return listed.some(({ alias, state }) => state === "loaded" && alias === name);
 }
 
-function isRequest(args: readonly string[], commands: readonly string[]): boolean {
-  const [first = ""] = args;
+/** A value of an option is no word of the request. */
+function wordsOf(args: readonly string[], program: Command): readonly string[] {
+  const options = program.commands.find((command) => command.name() === "run")?.options ?? [];
+  const takesValue = (arg: string): boolean =>
+    options.some(({ long, short, required }) => required && (arg === long || arg === short));
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  return args.filter((arg, at) => at > end || !arg.startsWith("-") && !takesValue(args[at - 1] ?? ""));
+}
+
+function isRequest(words: readonly string[], commands: readonly string[]): boolean {
+  const [first = ""] = words;
   if (/\s/.test(first.trim()) || typedCommand(first) !== null) return true;
-  const words = args.filter((arg) => !arg.startsWith("-"));
   return words.length > 1 && nearestName(first, commands) === null;
 }
 

@@ -23,6 +23,8 @@ Deno.test("runCli() refuses unknown arguments with 2 and a hint, on stderr alone
     [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)\n\(to ask it: /],
     [["hstory"], /^vis: unknown command 'hstory'\n\(Did you mean history\?\)\n\(to ask it: /],
     [["revert"], /^vis: unknown command 'revert'\n\(Vis has vis undo\)\n\(to ask it: /],
+    [["tidy", "--provider", "demo", "--db", "x.db"], /^vis: unknown command 'tidy'\n\(to ask it: /],
+    [["rollback", "--max-cost", "1"], /^vis: unknown command 'rollback'\n\(Vis has vis undo\)/],
     [["rollback"], /^vis: unknown command 'rollback'\n\(Vis has vis undo\)/],
     [["session", "list"], /^vis: unknown command 'session'\n\(Vis has vis conversations list, and vis -c /],
     [["plugin", "install", "x"], /^vis: unknown command 'plugin'\n\(Vis has vis extensions\)/],

@@ -28,12 +28,12 @@ Deno.test("a paste of 1 MB becomes a variable that the model works on, whole", a
   await withScreen(replies, {}, async ({ screen, engine }) => {
     screen.type("Look at ");
     screen.paste(text);
-    await screen.until("[pasted_1: 1.1 MB, 60001 lines]");
+    await screen.until("[pasted_1: 1.1 MB, 60000 lines]");
     screen.type(` please${ENTER}`);
     await screen.until("Read it: yes");
     assert.match(engine.context(1), /1140000,\s*60001/);
     assert.ok(engine.provider.requests[0]!.bytes < 40_000);
-    assert.match(engine.provider.requests[0]!.texts.join("\n"), /Look at \[pasted_1: 1\.1 MB, 60001 lines\] please/);
+    assert.match(engine.provider.requests[0]!.texts.join("\n"), /Look at \[pasted_1: 1\.1 MB, 60000 lines\] please/);
   });
 });
 
@@ -47,6 +47,20 @@ Deno.test("a paste of some lines is sent unchanged, tabs included", async () => 
     await screen.until("ok: read");
     const [branch] = await engine.conversations.list({ limit: 1 });
     assert.equal((await engine.conversations.queries(branch!))[0]!.text, `Mend: ${text}`);
+  });
+});
+
+Deno.test("the line end of the last line adds no line to a paste", async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, n) => `${count} ${n}\n`).join("");
+  await withScreen([final("ok: read")], { rows: 40 }, async ({ screen, engine }) => {
+    screen.paste(lines(10));
+    await screen.until(/^ 10 9 *$/m);
+    screen.paste(lines(11));
+    await screen.until("[paste #1 +11 lines]");
+    screen.type(`end${ENTER}`);
+    await screen.until("ok: read");
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.equal((await engine.conversations.queries(branch!))[0]!.text, `${lines(10)}${lines(11)}end`);
   });
 });
 

@@ -210,3 +210,23 @@ Deno.test("fs refuses a secret file without a user to ask, and undo shows none t
   await workspace.call("writeFile", "new/.env", "MINE=1\n");
   assert.equal(await workspace.call("readFile", "new/.env"), "MINE=1\n");
 });
+
+Deno.test("a question about a secret file names the option that makes this file no secret", async () => {
+  const { workspace } = await secretWorkspace();
+  await using _ = workspace;
+  await Deno.symlink("sub/id_rsa", `${workspace.root}/.env.link`);
+  const options: (string | undefined)[] = [];
+  const refuse: EnvironmentView["approve"] = ({ option }, { isQuiet = false } = {}) => {
+    if (!isQuiet) options.push(option);
+    return Promise.resolve({ allowed: false, reason: "no user can answer here" });
+  };
+  Object.assign(workspace.env, { approve: refuse });
+  for (const path of ["sub/id_rsa", ".env.link"]) await assert.rejects(workspace.call("readFile", path));
+  assert.deepEqual(options, [
+    "--set 'secrets=!sub/id_rsa'",
+    "--set 'secrets=!sub/id_rsa' --set 'secrets=!.env.link'",
+  ]);
+  const all = [...SECRET_PATTERNS, "!sub/id_rsa", "!.env.link"];
+  Object.assign(workspace.env, { secrets: all });
+  assert.equal(await workspace.call("readFile", ".env.link"), "KEY=2\n");
+});

@@ -280,6 +280,7 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     questions.splice(0);
     await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "plain"] });
     assert.deepEqual(questions.splice(0), ["reading inside/.env by commands"]);
+    assert.equal(requests.at(-1)?.option, "--set 'secrets=!inside/.env'");
     assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);

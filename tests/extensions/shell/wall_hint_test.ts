@@ -12,7 +12,15 @@ Deno.test("wallHint() explains files that commands do not see, but not missing f
   }
   const below = { config: {}, workspace: "/home/me/project/web", root: "/home/me/project" };
   const hinted = wallHint(below, "touch: /usr/x: Read-only file system")?.model ?? "";
-  assert.match(hinted, /see the system, toolchains, the repository around cwd and \$TMPDIR/);
+  assert.match(hinted, /see the system, toolchains, the repository around cwd and \$TMPDIR, and write in cwd and/);
+  assert.match(hinted, /, as \{write: \["\.\."\]\} for all of its repository/);
+  const open = wallHint(below, "touch: /usr/x: Read-only file system", { all: true, isWider: true });
+  assert.match(
+    open?.model ?? "",
+    /and write in the repository, in the paths of write and \$TMPDIR only: \{write: \[path\]\} asks/,
+  );
+  assert.doesNotMatch(open?.model ?? "", /for all of its repository/);
+  assert.match(open?.people ?? "", /and write in the repository, in allowed paths and \$TMPDIR only$/m);
   for (
     const line of ["cat: a/b: No such file or directory", "/home/me/project/src/a.ts: ENOENT", "ls: /usr/x: ENOENT"]
   ) {

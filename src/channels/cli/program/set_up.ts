@@ -173,7 +173,7 @@ function addExtensions(program: Command, context: Context): void {
 }
 
 function addApprovals(program: Command, context: Context): void {
-  const group = program.command("approvals").description("manage lasting approvals of this workspace: list, remove");
+  const group = program.command("approvals").description("manage lasting approvals: list, remove");
   const add = (name: string, description: string, all: string): Command =>
     group.command(name).description(description)
       .option("--all", all, false)

@@ -318,18 +318,26 @@ export class InputBox {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
     if (label !== null) return this.#editor.insertTextAtCursor(label);
-    const labelled = text.split("\n").length > LABELLED.lines || text.length > LABELLED.chars;
-    this.#editor.handleInput(`${START}${labelled ? text : harmlessText(text)}${END}`);
-    if (labelled) keepExact(this.#editor, text);
+    // The editor would count an empty line after the last line end.
+    const shown = text.replace(/\n$/, "");
+    const labelled = lineCount(text) > LABELLED.lines || shown.length > LABELLED.chars;
+    const before = newestPaste(this.#editor);
+    this.#editor.handleInput(`${START}${labelled ? shown : harmlessText(shown)}${END}`);
+    const newest = newestPaste(this.#editor);
+    // The editor would replace tabs with blanks, which breaks a Makefile.
+    if (newest !== null && newest.id !== before?.id) newest.pastes.set(newest.id, text);
+    else if (shown !== text) this.#editor.insertTextAtCursor("\n");
   }
 }
 
-/** The editor would replace tabs with blanks, which breaks a Makefile. */
-function keepExact(editor: Editor, text: string): void {
+function lineCount(text: string): number {
+  return text.replace(/\n$/, "").split("\n").length;
+}
+
+function newestPaste(editor: Editor): { readonly pastes: Map<unknown, string>; readonly id: unknown } | null {
   const pastes: unknown = Reflect.get(editor, "pastes");
-  if (!(pastes instanceof Map)) return;
-  const newest: unknown = [...pastes.keys()].at(-1);
-  if (newest !== undefined) pastes.set(newest, text);
+  if (!(pastes instanceof Map) || pastes.size === 0) return null;
+  return { pastes, id: [...pastes.keys()].at(-1) };
 }
 
 function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
@@ -348,8 +356,7 @@ class Pastes {
     if (text.length <= REQUEST_CHARS) return null;
     const name = `pasted_${++this.#count}`;
     this.#texts.set(name, text);
-    const lines = text.split("\n").length;
-    return `[${name}: ${sizeOf(text.length)}, ${counted(lines, "line")}]`;
+    return `[${name}: ${sizeOf(text.length)}, ${counted(lineCount(text), "line")}]`;
   }
 
   countFrom(number: number): void {

@@ -69,6 +69,7 @@ Deno.test("words that are no command are the first request of the screen", async
     request: "fix the tests",
   }]);
   assert.deepEqual((await run(["-c", "and now?"])).asked, [{ continue: true, request: "and now?" }]);
+  assert.deepEqual((await run(["fix", "--model", "m", "it"])).asked, [{ model: "m", request: "fix it" }]);
   assert.deepEqual((await run(["resume"])).asked, [{ continue: true }]);
   assert.deepEqual((await run(["resume", "01a20990"])).asked, [{ conversation: "01a20990" }]);
   const typo = await run(["rnu", "it"]);
