@@ -140,7 +140,8 @@ export default defineExtension({
     const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
     const on = await headOf(dot, env);
-    return `The repository of cwd${on}, as data; runs no hook. Change it here, not by shell.`;
+    const change = env.onlyReads ? "" : " Change it here, not by shell.";
+    return `The repository of cwd${on}, as data; runs no hook.${change}`;
   },
   shown: 0,
   doctor: checkGit,

@@ -22,7 +22,9 @@ export default defineExtension({
     const [project, user] = await Promise.all([readMemos(env, "project"), readMemos(env, "user")]);
     if (project.length + user.length === 0) return "";
     return [
-      "Memos of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
+      env.onlyReads
+        ? "Memos of earlier conversations."
+        : "Memos of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
       ...section("project", project),
       ...section("user", user),
     ].join("\n");

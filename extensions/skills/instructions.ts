@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
+const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000, MAX_BEGINNING = 1_200;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
 const IMPORT = /^[ \t]*@((?:\.{1,2}\/)*[\w./-]+)[ \t]*$/gm;
@@ -19,17 +19,21 @@ interface Text {
   readonly cut: boolean;
 }
 
+/** `beginning` fits into a note, and names the files with the rest. */
 export async function folderInstructions(
   folder: string,
   { workspace, root, secrets }: Omit<Places, "home">,
-): Promise<readonly string[]> {
+): Promise<{ readonly whole: string; readonly beginning: string }> {
   const found = await Promise.all(FILES.map(async (name) => {
     const path = join(folder, name), file = await readWithImports(root, { path, secrets });
     return file === null || file.text === "" ? null : { file, name: relative(workspace, path) };
   }));
   const [first, second] = found;
-  return [first, second?.file.text === first?.file.text ? null : second]
-    .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
+  const files = [first, second?.file.text === first?.file.text ? null : second].flatMap((one) => one ? [one] : []);
+  return {
+    whole: files.map(({ file, name }) => noteOf(file, name)).join("\n"),
+    beginning: files.map(({ file, name }) => noteOf(cutAt(file, MAX_BEGINNING), name)).join("\n"),
+  };
 }
 
 /** If the texts are too long together, the texts nearest to the workspace stay. */
@@ -53,6 +57,10 @@ export async function readInstructions({ workspace, root, home, secrets }: Place
   }
   const more = left.length === 0 ? [] : [`Too long to be shown: ${left.join(", ")}`];
   return [...notes, ...more];
+}
+
+function cutAt({ text, cut }: Text, chars: number): Text {
+  return { text: text.slice(0, chars).toWellFormed(), cut: cut || text.length > chars };
 }
 
 function noteOf({ text, cut }: Text, name: string): string {
@@ -83,5 +91,5 @@ async function readWithImports(
     return whole + text.slice(end);
   };
   const whole = await expanded(first.text, dirname(path));
-  return { text: whole.slice(0, MAX_FILE_CHARS).toWellFormed(), cut: first.cut || whole.length > MAX_FILE_CHARS };
+  return cutAt({ text: whole, cut: first.cut }, MAX_FILE_CHARS);
 }

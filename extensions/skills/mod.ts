@@ -177,14 +177,14 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
     if (known.has(folder) || known.size >= MOST_KNOWN) continue;
     known.set(folder, "");
     KNOWN.set(conversationId, known);
-    const text = (await folderInstructions(folder, { workspace, root, secrets })).join("\n");
-    const chars = [...known.values()].reduce((sum, one) => sum + one.length, text.length);
-    if (text === "") continue;
+    const { whole, beginning } = await folderInstructions(folder, { workspace, root, secrets });
+    const chars = [...known.values()].reduce((sum, one) => sum + one.length, whole.length);
+    if (whole === "") continue;
     if (chars > MOST_KNOWN_CHARS) {
       note?.(`Read the instructions in ${relative(workspace, folder)} before you work there`);
     } else {
-      known.set(folder, text);
-      note?.(text);
+      known.set(folder, whole);
+      note?.(beginning);
     }
   }
 }

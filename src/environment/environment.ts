@@ -431,7 +431,7 @@ async function storedSystem(
 }
 
 const MAX_NOTES = 20;
-const MAX_CHARS = 500;
+const MAX_CHARS = 3_000;
 
 class CallNotes {
   #texts = new Set<string>();

@@ -3,7 +3,7 @@ import type { Part } from "./active_extensions.ts";
 import { habitsOf, plainResults } from "./habitual_calls.ts";
 import { signatureOf } from "./signatures.ts";
 import type { FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
-import { ActionShape, type NormalExtension, scriptsOf } from "./validate.ts";
+import { ActionShape, asFunction, type NormalExtension, scriptsOf } from "./validate.ts";
 
 /** These are the functions, the prompt and the names that one active extension contributes to a conversation. */
 export interface OwnPart extends Omit<Part, "nudges"> {
@@ -12,21 +12,34 @@ export interface OwnPart extends Omit<Part, "nudges"> {
   readonly listed: readonly Topic[];
 }
 
-const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
+const MADE = new WeakMap<NormalExtension, { readonly block: string; readonly part: OwnPart }>();
 
-export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
+export interface PartRequest {
+  /** The prompt then omits the functions that the request cannot call. */
+  readonly onlyReads?: boolean | undefined;
+}
+
+export function ownPart(extension: NormalExtension, prompt: string, request: PartRequest = {}): OwnPart {
+  const block = promptBlock(extension, prompt, request);
   const made = MADE.get(extension);
-  if (made?.prompt === prompt) return made.part;
-  const part = makePart(extension, prompt);
-  MADE.set(extension, { prompt, part });
+  if (made?.block === block) return made.part;
+  const part = makePart(extension, block);
+  MADE.set(extension, { block, part });
   return part;
 }
 
-function makePart(extension: NormalExtension, prompt: string): OwnPart {
+/** A request that only reads gets the text for read-only workspaces, if the extension has one. */
+export function promptFor(
+  { prompt, readOnly }: NormalExtension,
+  { onlyReads = false }: PartRequest,
+): NormalExtension["prompt"] {
+  return onlyReads && typeof readOnly === "object" ? asFunction(readOnly.prompt) : prompt;
+}
+
+function makePart(extension: NormalExtension, block: string): OwnPart {
   const { namespace, version, alias: { alias }, allow, globals = [], example } = extension;
   const symbols = extension.symbols.map((symbol) => [`${alias}.${symbol.name}`, symbol] as const);
   const functions = symbols.flatMap(([name, symbol]) => symbol.kind === "function" ? [[name, symbol] as const] : []);
-  const block = promptBlock(extension, prompt);
   return {
     extension,
     symbols: new Map(symbols),
@@ -62,12 +75,14 @@ const SHOWN = 12;
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-function promptBlock(extension: NormalExtension, prompt: string): string {
+function promptBlock(extension: NormalExtension, prompt: string, { onlyReads = false }: PartRequest): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
   if (full === 0 && prompt.trim() === "") return "";
-  const shown = extension.symbols.slice(0, full);
-  const listed = extension.symbols.slice(full).filter((symbol) => symbol.kind === "value" || !symbol.unlisted);
+  const symbols = extension.symbols.filter((symbol) => !onlyReads || isForPlans(symbol, extension));
+  if (extension.symbols.length > 0 && symbols.length === 0) return "";
+  const shown = symbols.slice(0, full);
+  const listed = symbols.slice(full).filter((symbol) => symbol.kind === "value" || !symbol.unlisted);
   const rest = listed.map((symbol) => symbol.name);
   const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
@@ -127,6 +142,12 @@ function* topLevel(list: string): Generator<string> {
     start = at + 1;
   }
   yield list.slice(start);
+}
+
+/** Some calls of the function only read, or change nothing in a plan. */
+function isForPlans(symbol: FunctionSymbol | ValueSymbol, extension: NormalExtension): boolean {
+  if (symbol.kind === "value") return true;
+  return symbol.inPlans === true || typeof symbol.reads === "function" || onlyReads(symbol, extension, []);
 }
 
 /** Without `reads`, a function counts as only reading if `readOnly` loads the function. */

@@ -19,7 +19,7 @@ import {
   scopeOf,
   TookTooLong,
 } from "./active_extensions.ts";
-import { type OwnPart, ownPart } from "./extension_part.ts";
+import { type OwnPart, ownPart, promptFor } from "./extension_part.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { shownOutput } from "./shown_output.ts";
 import { signatureOf } from "./signatures.ts";
@@ -198,10 +198,11 @@ export class ExtensionRegistry {
       return null;
     }
     try {
-      return ownPart(extension, await this.#answer(() => extension.prompt(view)));
+      const prompt = promptFor(extension, view);
+      return ownPart(extension, await this.#answer(() => prompt(view)), view);
     } catch (error) {
       this.#failed({ namespace, phase: "prompt", error }, of);
-      return ownPart(extension, "");
+      return ownPart(extension, "", view);
     }
   }
 

@@ -69,13 +69,13 @@ export function extensionNudges(
 ): string[] {
   return nudges.flatMap(({ namespace, text }) => {
     const warn = (problem: string) => onWarn({ namespace, problem });
-    return typeof text === "string" && text.trim() !== "" ? [shortened(prefixed(text), warn)] : [];
+    return typeof text === "string" && text.trim() !== "" ? [`${PREFIX} ${shortened(unprefixed(text), warn)}`] : [];
   });
 }
 
-function prefixed(text: string): string {
+function unprefixed(text: string): string {
   const line = text.slice(0, MAX_CHARS * 10).replace(/\s+/g, " ").trim();
-  return line.startsWith(PREFIX) ? line : `${PREFIX} ${line}`;
+  return line.startsWith(PREFIX) ? line.slice(PREFIX.length).trimStart() : line;
 }
 
 function shortened(line: string, warn: (problem: string) => void): string {

@@ -8,7 +8,7 @@ import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/stored_query.ts";
 import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
-import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active_extensions.ts";
+import { type ActiveExtensions, callView, messageWithLine, offLine } from "../extension/active_extensions.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
@@ -529,7 +529,8 @@ export async function previewCall(
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
 ): Promise<readonly ModelMessage[]> {
   const { environment, registry, router, settings, log, now } = parts;
-  const active = await registry.activate(environment.view(), environment.views.own);
+  const view = callView(environment.view(), { onlyReads: readingModeOf(settings) !== null });
+  const active = await registry.activate(view, environment.views.own);
   environment.index.system("$query", request);
   if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
   const before = await environment.store.previousTurn(environment.branch.branchId, "");

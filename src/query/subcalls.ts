@@ -38,6 +38,7 @@ interface SubcallParts {
 }
 
 const MAX_QUERY_DEPTH = 5;
+
 /** A query waits only for deeper queries, so the deepest queries can continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
@@ -171,7 +172,7 @@ export class Subcalls implements SubcallFunctions {
     const { parts, queryId, ledger, approvals, emit, onChange } = this.#parts;
     const { environment, settings, router } = parts;
     const depth = environment.depth + 1;
-    const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
+    const allowed = maxDepth(settings);
     const gate = DEPTHS[depth - 1];
     if (depth > allowed || !gate) {
       throw refused(
@@ -287,16 +288,22 @@ function searchHint(error: unknown): string {
     "the service, or choose another model";
 }
 
+function maxDepth({ depth = 1 }: QueryParts["settings"]): number {
+  return Math.min(MAX_QUERY_DEPTH, depth);
+}
+
 const FOR_CODE = "This is a sub-task. Code reads its answer: give what is asked and nothing else.";
+const DEEPEST = "It cannot run sub-queries.";
 
 function childParts(
   parts: QueryParts,
   { environment, options }: { readonly environment: Environment; readonly options: ChildOptions },
 ): QueryParts {
   const { settings, steering: _ofTheUser, between: _ofTheQuery, ...rest } = parts;
-  const instructions = settings.instructions.includes(FOR_CODE)
+  const own = settings.instructions.includes(FOR_CODE)
     ? settings.instructions
     : [settings.instructions, FOR_CODE].filter((text) => text !== "").join("\n\n");
+  const instructions = environment.depth < maxDepth(settings) ? own : `${own} ${DEEPEST}`;
   const limited = options.maxIterations === undefined ? settings : withBudget(settings, options.maxIterations);
   return { ...rest, environment, settings: { ...limited, instructions } };
 }

@@ -4,7 +4,7 @@ import { realm } from "../../extensions/realm.ts";
 import { shippedExtensions } from "../../src/app/settings/settings.ts";
 import { type RealmIndex, realmScripts } from "../../src/extension/loader.ts";
 import { validate } from "../../src/extension/mod.ts";
-import { ownPart } from "../../src/extension/extension_part.ts";
+import { ownPart, promptFor } from "../../src/extension/extension_part.ts";
 
 Deno.test("while a plan is made, only functions of shipped extensions that change nothing may be called", async () => {
   const scripts: RealmIndex = realm;
@@ -75,3 +75,17 @@ async function gitExtension() {
   assert.ok(git);
   return realmScripts(validate(git), {});
 }
+
+Deno.test("the prompt of a plan has only functions that a plan may call, and no advice to change files", async () => {
+  const git = await gitExtension();
+  const [whole = ""] = ownPart(git, "Text.").blocks, [block = ""] = ownPart(git, "Text.", { onlyReads: true }).blocks;
+  assert.match(whole, /\bcommit\b/);
+  assert.doesNotMatch(block, /\bcommit\b|\badd\b/);
+  assert.match(block, /\bstatus\b[^]*\bstash\b/);
+  const fs = validate((await shippedExtensions({ shipped })).get("fs")!);
+  const plan = { onlyReads: true }, prompt = promptFor(fs, plan);
+  assert.notEqual(prompt, fs.prompt);
+  const [reading = ""] = ownPart(fs, "Text.", plan).blocks;
+  assert.match(reading, /fs\.readFile/);
+  assert.doesNotMatch(reading, /writeFile|fs\.edit/);
+});

@@ -164,15 +164,18 @@ Deno.test("a tree of sub-queries with a fan-out of 2 ends, and the ledger is the
   assert.ok(Math.abs((result.costUsd ?? 0) - (result.usage.input + result.usage.output) / 1e6) < 1e-9);
 });
 
-Deno.test("a sub-query below the deepest depth is refused with an alternative", async () => {
+Deno.test("a sub-query below the deepest depth is refused with an alternative, and its prompt says so", async () => {
+  const prompts = new Map<string, string>();
   await using engine = await start({
-    iteration: ({ asked }) =>
-      asked === "start" ? once("return await rlm.run('one')") : once(
+    iteration: ({ asked, texts }) =>
+      prompts.set(asked, texts.join("\n")) && asked === "start" ? once("return await rlm.run('one')") : once(
         "try { return await rlm.run('two') } catch (error) { return error.message }",
       ),
   });
   const { answer } = await engine.ask("start");
   assert.match(answer, /^Cannot run a sub-query at depth 2: the limit is 1/);
+  assert.doesNotMatch(prompts.get("start") ?? "", /cannot run sub-queries/);
+  assert.match(prompts.get("one") ?? "", /cannot run sub-queries/);
 });
 
 Deno.test("the limit of sub-calls holds over the whole tree and costs no answer", async () => {

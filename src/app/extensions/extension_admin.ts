@@ -26,7 +26,7 @@ import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../
 import type { Skipped } from "../../extension/loader.ts";
 import { readTar } from "../../extension/read_tar.ts";
 import type { ExtensionRegistry } from "../../extension/registry.ts";
-import type { CliCommand, Extension, OwnStore } from "../../extension/spec.ts";
+import { type CliCommand, type Extension, type OwnStore, TAKEN_NAMES } from "../../extension/spec.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import {
@@ -126,8 +126,16 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return folderChanges(resolve(path));
   }
 
-  async create(name: string): Promise<string> {
-    return await newExtension(resolve(this.#settings.workspace, name));
+  async create(path: string): Promise<string> {
+    const folder = resolve(this.#settings.workspace, path), name = basename(folder);
+    const holder = [...(await shippedExtensions(this.#parts)).values()].find(({ alias }) => alias.alias === name);
+    const fault = holder
+      ? `the extension ${holder.namespace} has this alias`
+      : TAKEN_NAMES.has(name)
+      ? "the name is a reserved word or a name of the sandbox"
+      : null;
+    if (fault !== null) throw new UsageError(`Cannot create extension ${name}: ${fault}; choose another name`);
+    return await newExtension(folder);
   }
 
   async add(from: string, { replace }: { readonly replace: boolean }): Promise<string> {

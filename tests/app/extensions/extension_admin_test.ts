@@ -33,6 +33,11 @@ Deno.test("create() writes an extension with a test, add() and remove() make it 
     const { admin, home, workspace } = await adminIn(folder);
     const made = await admin.create("greet");
     assert.equal(made, join(workspace, "greet"));
+    await assert.rejects(admin.create("one"), /^UsageError: Cannot create extension one: the extension test\.one has/);
+    await assert.rejects(
+      admin.create("print"),
+      /^UsageError: Cannot create extension print: .* a name of the sandbox;/,
+    );
     assert.deepEqual(await admin.test(made), [{ what: "greet.hello() greets by name", ok: true, found: "" }]);
     assert.equal(await admin.add(made, { replace: false }), join(home, "extensions/my.greet"));
     await assert.rejects(admin.add(made, { replace: false }), /already exists; --force replaces it/);

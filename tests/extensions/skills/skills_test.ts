@@ -252,6 +252,7 @@ Deno.test("the instructions of another folder follow the first file that is read
       "packages/core/AGENTS.md": "Of core.\n@../style.md",
       "packages/style.md": "Style.",
       "packages/core/src/CLAUDE.md": "Of core's source.",
+      "packages/long/AGENTS.md": `${"a long rule. ".repeat(300)}The last rule.`,
     });
     const registry = new ExtensionRegistry({ log: recordingLog().log });
     const notes: string[] = [];
@@ -284,6 +285,11 @@ Deno.test("the instructions of another folder follow the first file that is read
     ]);
     await read("src/deep/a.ts");
     assert.deepEqual(notes.splice(0), ["src/deep/AGENTS.md of the project:\nOf deep."]);
-    assert.match((await conversation("one")).block, /Of api\.[\s\S]*Of core\.[\s\S]*Of deep\./);
+    await read("../long/x.ts");
+    const [note = ""] = notes.splice(0);
+    assert.match(note, /a long rule\.[^]*\n\[cut here; the rest is in \.\.\/long\/AGENTS\.md\]$/);
+    assert.ok(note.length < 1_400, `${note.length}`);
+    const { block: later } = await conversation("one");
+    assert.match(later, /Of api\.[\s\S]*Of core\.[\s\S]*Of deep\.[\s\S]*The last rule\./);
     assert.doesNotMatch((await conversation("two")).block, /Of core/);
   }));

@@ -26,7 +26,7 @@ Deno.test("extensionNudges() drops values that are not text", () => {
 
 Deno.test("extensionNudges() cuts a long nudge to 200 characters with a warning", () => {
   const { told, warnings } = collect(`[system_nudge] ${"😀".repeat(500)}`);
-  assert.ok((told[0]?.length ?? 999) <= 200 && told[0]?.endsWith("…") && told[0].isWellFormed());
+  assert.ok((told[0]?.length ?? 999) <= 215 && told[0]?.endsWith("…") && told[0].isWellFormed());
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]?.problem ?? "", /cut to 200 characters/);
 });

@@ -3,6 +3,7 @@ import type { Session } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { readContextArgument } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
+import type { EnvironmentView } from "../../../../src/extension/spec.ts";
 import { reviewRequest } from "../../../../src/domain/query/stored_query.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
@@ -59,7 +60,8 @@ Deno.test("vis prompt shows a command in a request, and an input file, as vis ru
     ["count", "count", { input: "a line of a long file\n".repeat(100_000) }],
   ];
   for (const [typed, request, { only, input }] of cases) {
-    await using engine = await startEngine([replyJson([], { final: "It is 1." })]);
+    const noted = { ...NOTES, prompt: ({ onlyReads }: EnvironmentView) => `Only reads: ${onlyReads}` };
+    await using engine = await startEngine([replyJson([], { final: "It is 1." })], { extensions: [noted] });
     const file = await Deno.makeTempFile({ suffix: ".log" });
     try {
       if (input !== undefined) await Deno.writeTextFile(file, input);
