@@ -48,7 +48,7 @@ export default defineExtension({
       (env: EnvironmentView, of: string | string[], ask: string, options?: MapOptions) =>
         mapChunks(env, of, { instruction: ask, ...options }),
       {
-        doc: "Asks it of each text of a list, or of each 100000 characters of a text.",
+        doc: "Asks it of each 100000 characters.",
         untimed: true,
         action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
         outcome: settled("answers"),

@@ -496,7 +496,7 @@ function headline(query: Unanswered): string {
     case "unusable_replies":
       return unusable ? said(unusable) : "The model gave no usable reply.";
     case "unsupported_answer":
-      return "No answer: the model repeated an answer that none of its results supports.";
+      return "No answer: the model repeated an answer that Vis had refused.";
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":

@@ -68,7 +68,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "final refused for the same reason twice in a row; no result supports it",
+    event: "final refused for the same reason twice in a row; Vis cannot accept it",
     next: "ended: `unsupported_answer`, with the reason and the answer",
     drive: async () => {
       const failing = replyJson('throw new Error("broken")', { final: "Fine" });

@@ -74,7 +74,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   error_budget: "stopped after too many errors in a row",
   answer_schema: "no answer that satisfies the schema",
   unusable_replies: "the model gave no usable reply",
-  unsupported_answer: "no result supports the answer",
+  unsupported_answer: "the model repeated a refused answer",
   limit_cost: "stopped at the cost limit",
   limit_tokens: "stopped at the token limit",
   limit_time: "timed out",

@@ -1,4 +1,4 @@
-/** `cli`: adds a command to vis, `vis shout hello --times 2`. */
+/** `cli`: adds a command to vis. After `vis extensions add FOLDER`, try `vis shout hello --times 2`. */
 import { defineExtension, z } from "@vis/extension";
 
 const Arguments = z.object({ text: z.string(), times: z.number().int().min(1).max(10).default(1) });

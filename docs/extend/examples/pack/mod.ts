@@ -1,4 +1,5 @@
-/** A pack: adds other extensions to a conversation on request, starting with its next query. */
+/** A pack: adds other extensions to an open conversation on request, starting with its next query. `vis run` closes the
+ * conversation after each request, so try this example in interactive mode. */
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const alarm = defineExtension({
