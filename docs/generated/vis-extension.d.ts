@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3b88af32719f38e328ff515c07456bf4cdafc818af741c59b00cdf903cb235a5
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 23bb7687c235ba8268bd1d1561c047be377ca58e7b518b5febd5f649582ac2a6
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
