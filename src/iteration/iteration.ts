@@ -41,6 +41,8 @@ export interface IterationInput {
   /** These doubts refuse no answer: they have refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
+  /** Returns true after work of the query for which a report such as "Done." is an answer. */
+  readonly worked: () => boolean;
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
   /** Returns the calls that have ended after their block since the last storing, and forgets them. */

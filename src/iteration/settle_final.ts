@@ -33,9 +33,9 @@ interface Candidate {
 /** An answer that a block offered takes precedence over the answer in the reply. */
 export async function settleFinal(
   frame: IterationFrame,
-  { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }:
+  { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim, worked }:
     & { readonly offered: OfferedAnswer | null; readonly final: ReplyFinal | null; readonly executed: Executed }
-    & Pick<IterationInput, "refusedBefore" | "supported" | "doubted" | "unsupportedClaim">,
+    & Pick<IterationInput, "refusedBefore" | "supported" | "doubted" | "unsupportedClaim" | "worked">,
 ): Promise<Settled | null> {
   const candidate = offered
     ? fromOffer(frame, { offered, executed })
@@ -50,7 +50,7 @@ export async function settleFinal(
     const reason = refuseForBlocks(counted)?.reason ?? problem ?? judged.reason;
     return { kind: "refused", reason, unsupported: null };
   }
-  const refusal = refusalOf(candidate, frame.request);
+  const refusal = refusalOf(candidate, { request: frame.request, worked: worked() });
   const { answerType, confidence } = candidate;
   const answer = judged
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
@@ -107,10 +107,13 @@ function doubtClaim(
 }
 
 /** With a schema, Vis does not judge the text of the answer, but failed blocks still count. */
-function refusalOf({ problem, judged, text, from, counted }: Candidate, request: string): Refusal | null {
+function refusalOf(
+  { problem, judged, text, from, counted }: Candidate,
+  of: { readonly request: string; readonly worked: boolean },
+): Refusal | null {
   if (judged) return refuseForBlocks(counted);
   if (problem !== null) return { reason: problem, fact: problem };
-  return refuseFinal({ answer: text, resolved: from !== "literal", entries: counted, request });
+  return refuseFinal({ answer: text, resolved: from !== "literal", entries: counted, ...of });
 }
 
 function fromOffer(
@@ -167,14 +170,14 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Models report an end with these words, which have no content. */
+/** Models report an end with these words, which have no content, and which are true only after work. */
 const REPORTS = new Set([
-  ..."done ok okay ready complete completed finished success listed wynik gotowe zrobione wypisane fertig".split(" "),
+  ..."done ok okay ready complete completed finished success gotowe zrobione fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
   ...["task completed", "task complete", "all done"],
 ]);
 const PLACEHOLDERS = new Set([
-  ..."result results output answer final listing todo placeholder null undefined nan".split(" "),
+  ..."result results output answer final listing listed wynik wypisane todo placeholder null undefined nan".split(" "),
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
   ...["[object object]", "object object"],
 ]);
@@ -186,14 +189,16 @@ interface Refusal {
   readonly fact: string;
 }
 
-/** `resolved` is true if the answer came from a variable, a template or a block. The failure of a block in `entries`
+/** `resolved` is true if the answer came from a variable, a template or a block, and `worked` if the query has done
+ * work. The failure of a block in `entries`
  * counts against the answer. */
 export function refuseFinal(
-  { answer, resolved, entries, request = "" }: {
+  { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;
     readonly resolved: boolean;
     readonly entries: readonly JournalEntry[];
     readonly request?: string;
+    readonly worked?: boolean;
   },
 ): Refusal | null {
   const blocks = refuseForBlocks(entries);
@@ -205,7 +210,7 @@ export function refuseFinal(
     return { reason: `The answer is empty: ${advice}`, fact: "it is empty" };
   }
   const word = bare(answer), isReport = REPORTS.has(word);
-  if (!resolved && (isReport || PLACEHOLDERS.has(word)) && !asksForWord(request, { word, isReport })) {
+  if (!resolved && (isReport ? !worked : PLACEHOLDERS.has(word)) && !asksForWord(request, { word, isReport })) {
     const fact = `The answer "${oneLine(answer, 40)}" is a placeholder`;
     return {
       reason: `${fact}: put the content into it, or the name of the variable that holds it`,

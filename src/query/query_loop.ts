@@ -175,6 +175,7 @@ export class QueryLoop {
       // After the last call, a refusal would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
+      worked: () => this.#worked(),
       offered: () => state.offered,
       diffs: state.diffs,
       takeLate: () => state.late.splice(0),
@@ -199,6 +200,12 @@ export class QueryLoop {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
+  }
+
+  /** The success of a command does not answer a question. */
+  #worked(): boolean {
+    const { state: { changed, work }, request } = this.#prepared;
+    return changed.total !== "" || work.changed || work.ran && !request.includes("?");
   }
 
   /** The store gets the messages before a call shows them. */

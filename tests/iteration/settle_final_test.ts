@@ -45,6 +45,7 @@ async function settle(
     supported: false,
     doubted: [],
     unsupportedClaim: () => null,
+    worked: () => false,
     ...parts,
   });
 }
@@ -104,6 +105,14 @@ Deno.test("settleFinal() refuses a placeholder that names nothing, and takes the
   assert.equal(answerOf(await settle({ offered: offer("done") })), "done");
   const rendered: RenderReport = { ok: true, from: "variable", text: "done" };
   assert.equal(answerOf(await settle({ final: finalOf("state") }, { rendered })), "done");
+});
+
+Deno.test("settleFinal() takes a report as an answer after work, but no placeholder", async () => {
+  for (const word of ["Done.", "OK", "**Gotowe**"]) {
+    assert.equal(answerOf(await settle({ final: finalOf(word), worked: () => true })), word);
+    assert.match(reasonOf(await settle({ final: finalOf(word) })), /placeholder/, word);
+  }
+  assert.match(reasonOf(await settle({ final: finalOf("Result."), worked: () => true })), /placeholder/);
 });
 
 Deno.test("settleFinal() lets the same refusal through the second time, as an answer of low confidence", async () => {

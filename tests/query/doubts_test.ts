@@ -95,6 +95,26 @@ Deno.test("a claim is supported by a change of a file, by a command, and by the 
   }
 });
 
+Deno.test("a report is an answer after work that succeeded, and a command alone answers no question", async () => {
+  const done = replyJson([], { final: "Done." });
+  const edit = replyJson(`await fs.edit("a.ts", { old: "a = 1", new: "a = 2" })`);
+  const run = (code: number) => replyJson(`await shell.run("make", { code: ${code} })`);
+  const tried = `try { await fs.edit("a.ts", { old: "absent", new: "x" }) } catch { "no" }`;
+  const rows: readonly (readonly [string, ScriptedReply, boolean])[] = [
+    ["Set a to 2", edit, true],
+    ["Can you set a to 2?", edit, true],
+    ["Build it", run(0), true],
+    ["Build it", run(1), false],
+    ["What does make print?", run(0), false],
+    ["Set a to 2", replyJson('await fs.readFile("a.ts")'), false],
+    ["Set a to 2", replyJson(tried), false],
+  ];
+  for (const [request, reply, isAnswer] of rows) {
+    const { answer, calls } = await ask(request, [reply, done, replyJson([], { final: "It is 2" })]);
+    assert.deepEqual([answer, calls], isAnswer ? ["Done.", 2] : ["It is 2", 3], request);
+  }
+});
+
 Deno.test("an answer to a follow-up may be about earlier work", async () => {
   await withFolder(async (workspace) => {
     const final = "I fixed the failing test in a.ts.";

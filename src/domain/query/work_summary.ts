@@ -63,14 +63,20 @@ export class QueryWork {
   readonly #commands = new Map<string, Command>();
   readonly #others: OtherChange[] = [];
   acted = false;
+  /** True after a call that is no command succeeded, and may have changed something. */
+  changed = false;
+  /** True after a command ended with code 0. */
+  ran = false;
 
   take(
-    { name, phase = "end", action, outcome = "", exitCode, unfinished, changes }:
-      & Pick<HostCallEvent, "name" | "action" | "outcome" | "exitCode" | "unfinished" | "changes">
+    { name, phase = "end", action, outcome = "", ok = false, exitCode, unfinished, changes }:
+      & Pick<HostCallEvent, "name" | "action" | "outcome" | "ok" | "exitCode" | "unfinished" | "changes">
       & { readonly phase?: HostCallEvent["phase"] },
   ): void {
     if (phase !== "end" || (changes === undefined && exitCode === undefined)) return;
     this.acted = true;
+    if (ok && exitCode === undefined) this.changed = true;
+    if (ok && exitCode === 0) this.ran = true;
     const { done = "", subject = "" } = action ?? {};
     if (exitCode !== undefined) {
       if (subject === "") return;
