@@ -55,6 +55,7 @@ export async function run(
     isWider: write.length > 0,
   });
   const missing = result.code === 0 ? null : await missingProgramHint(env, output);
+  if (result.code !== 0) await nameOption(env, wall);
   const whole = await keptOutput(env, result);
   return withCommandHint({
     ...result,
@@ -62,6 +63,12 @@ export async function run(
     ...(whole === null ? {} : { whole }),
     ...(notes.length > 0 ? { notes } : {}),
   }, { missing, wall });
+}
+
+/** If nobody can answer a question, the channel names the option. */
+async function nameOption({ approve }: EnvironmentView, wall: WallHint | null): Promise<void> {
+  if (wall?.option === undefined) return;
+  await approve?.({ what: "", why: "", scope: "", option: wall.option }, { isQuiet: true });
 }
 
 const KEPT = "failedOutput";
@@ -564,6 +571,8 @@ const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 /** Vis holds these names where a command could make a repository of the folder itself. */
 const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
+/** Where the wall refuses the folder of a path, Node.js says that the folder is missing. */
+const UNMADE = /\bENOENT\b.*\bmkdir\b/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Commands can see the system's folders, so the wall does not cause errors about files there. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
@@ -588,6 +597,8 @@ function isUnreached(line: string, codes: readonly number[]): boolean {
 interface WallHint {
   readonly model: string;
   readonly people: string;
+  /** With this option of the command line, the user would allow the action. */
+  readonly option?: string;
 }
 
 export interface CommandRights {
@@ -620,7 +631,9 @@ export function wallHint(
   const offline = !network &&
     (denied.some((line) => NETWORK.test(line)) || lines.some((line) => UNREACHED.test(line)) ||
       isUnreached(line, codes));
-  const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
+  const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(root, "."));
+  const isAround = !onlyReads && !all && root !== workspace &&
+    lines.some((line) => (DENIED.test(line) || UNMADE.test(line)) && namesAround(line, { workspace, root }));
   const held = HELD.exec(output)?.[1];
   if (held !== undefined && !onlyReads && !existsSync(join(workspace, held))) {
     const why = "while a command runs, so that git takes no files of a command for a repository";
@@ -629,7 +642,8 @@ export function wallHint(
       people: `Vis holds the name ${held} in the workspace ${why}`,
     };
   }
-  if (!offline && denied.length === 0 && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
+  const isRefused = offline || isAround || denied.length > 0;
+  if (!isRefused && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
     const sees = "In this request, commands see the system, toolchains and";
     const may = ", reach no servers beyond the command wall, and write in $TMPDIR only";
@@ -674,8 +688,21 @@ export function wallHint(
       (network ? "" : ", {network: true} for the network") + `; ${setting}`,
     people: `Commands see the system, toolchains, ${
       root === workspace ? "the workspace" : "the repository around the workspace"
-    } and $TMPDIR, and write in ${place}${
-      isWider ? ", in allowed paths" : ""
-    } and $TMPDIR only\nThe setting shell.read opens more folders for reading and running`,
+    } and $TMPDIR, and write in ${place}${isWider ? ", in allowed paths" : ""} and $TMPDIR only\n${
+      isAround
+        ? "--root lets Vis change the whole repository"
+        : "The setting shell.read opens more folders for reading and running"
+    }`,
+    ...isAround ? { option: "--root" } : {},
   };
+}
+
+const PATHS = /(?<=^|[\s'"‘`:=(])(?:\.\.\/|\/)[^\s'"’`:]*/g;
+
+function namesAround(
+  line: string,
+  { workspace, root }: { readonly workspace: string; readonly root: string },
+): boolean {
+  const paths = [...line.matchAll(PATHS)].map(([path]) => resolve(workspace, path));
+  return paths.some((path) => isWithin(path, root) && !isWithin(path, workspace));
 }

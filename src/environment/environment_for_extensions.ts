@@ -80,7 +80,12 @@ export class EnvironmentViews {
     if (isRootOpen) return () => Promise.resolve({ allowed: true, reason: "" });
     return ask && ((what) =>
       ask(
-        { what: what ?? "", why: "", scope: `changes in the whole repository ${root}`, option: "--root" },
+        {
+          what: what ?? "",
+          why: "",
+          scope: `changes in the whole repository ${root}`,
+          ...what === null ? {} : { option: "--root" },
+        },
         { extension: "vis", signal, isQuiet: what === null },
       ));
   }

@@ -90,7 +90,9 @@ export class QueryApprovals {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
       const left = await this.#left({ ...given, scopes, lasting }, asking);
-      return left?.length === 0 ? { allowed: true, reason: "" } : { allowed: false, reason: "Vis asked no user" };
+      if (left?.length === 0) return { allowed: true, reason: "" };
+      this.#nameOption(given);
+      return { allowed: false, reason: "Vis asked no user" };
     }
     const request = checked(given);
     const known = await this.#known(request, asking);
@@ -105,9 +107,9 @@ export class QueryApprovals {
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
     if (left?.length === 0) return { allowed: true, reason: "" };
-    const { approve, nobody, onUnasked } = this.#parts;
+    const { approve, nobody } = this.#parts;
     if (approve === null) {
-      if (request.option !== undefined) onUnasked?.(request.option);
+      this.#nameOption(request);
       return { allowed: false, reason: nobody };
     }
     const rest = left === null || left.length === request.scopes.length
@@ -115,6 +117,11 @@ export class QueryApprovals {
       : { ...request, scopes: left, scope: left.join(", ") };
     const reason = this.#refused.get(refusalKey(rest, asking));
     return reason === undefined ? rest : { allowed: false, reason, byUser: true };
+  }
+
+  #nameOption({ option }: Pick<ApprovalRequest, "option">): void {
+    const { approve, onUnasked } = this.#parts;
+    if (approve === null && option !== undefined) onUnasked?.(option);
   }
 
   async #left(

@@ -126,7 +126,7 @@ function unaskedText(options: ReadonlySet<string>): readonly string[] {
   if (options.size === 0) return [];
   const named = visibleText(oneLine([...options].join(" "), 300));
   return [
-    `Vis refused calls, because nobody can answer its questions here; to allow such calls for one run, add ${named}`,
+    `Vis refused actions, because nobody can answer its questions here; to allow such actions for one run, add ${named}`,
   ];
 }
 

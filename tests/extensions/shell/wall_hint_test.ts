@@ -28,6 +28,33 @@ Deno.test("wallHint() explains files that commands do not see, but not missing f
   }
 });
 
+Deno.test("wallHint() names --root to people if a command cannot write in the repository around the workspace", () => {
+  const view = { config: {}, workspace: "/home/me/repo/packages/qs", root: "/home/me/repo" };
+  for (
+    const line of [
+      "npm error enoent ENOENT: no such file or directory, mkdir '/home/me/repo/node_modules/ms'",
+      "mkdir: cannot create directory '../../node_modules': Read-only file system",
+      "bash: ../semver/index.js: Read-only file system",
+      "EROFS: read-only file system, open '/home/me/repo/package-lock.json'",
+    ]
+  ) {
+    const { people, option } = wallHint(view, line) ?? {};
+    assert.match(
+      people ?? "",
+      /write in the workspace and \$TMPDIR only\n--root lets Vis change the whole repository$/,
+      line,
+    );
+    assert.equal(option, "--root");
+  }
+  for (const line of ["touch: /usr/x: Read-only file system", "bash: /home/me/repo/packages/qs/x: Permission denied"]) {
+    const { people, option } = wallHint(view, line) ?? {};
+    assert.match(people ?? "", /\nThe setting shell\.read opens more folders for reading and running$/, line);
+    assert.equal(option, undefined);
+  }
+  assert.equal(wallHint(view, "cat: /home/me/repo/none.txt: No such file or directory"), null);
+  assert.equal(wallHint({ ...view, onlyReads: true }, "touch: ../x: Read-only file system")?.option, undefined);
+});
+
 Deno.test("wallHint() names git.init and the held names where a command cannot make or change a repository", async () => {
   await withFolder(async (workspace) => {
     const hint = (output: string) => wallHint({ config: {}, workspace }, output)?.model ?? "";

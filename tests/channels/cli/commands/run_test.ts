@@ -193,7 +193,7 @@ Deno.test("runCommand() -c reports a folder without a conversation, and explains
 Deno.test("runCommand() names the option that allows a refused call, if nobody can answer a question", async () => {
   const doors = fn("open", async ({ approve }: EnvironmentView, name: string) => {
     const request = { what: `open ${name}`, why: "", scope: "doors", option: `--set acme.doors=${name}` };
-    return (await approve?.(request))?.allowed ?? false;
+    return (await approve?.(request, { isQuiet: name === "b" }))?.allowed ?? false;
   }, { doc: "Opens a door.", untimed: true, args: z.tuple([z.string()]), returns: "boolean" });
   const extensions: readonly Extension[] = [
     { namespace: "acme", alias: { ns: "acme", alias: "acme" }, doc: "Doors.", version: "1.0.0", symbols: [doors] },
@@ -204,11 +204,11 @@ Deno.test("runCommand() names the option that allows a refused call, if nobody c
   assert.equal(exit, 0);
   assert.match(
     io.err,
-    /\nVis refused calls, because nobody can answer its questions here; to allow such calls for one run, add --set acme\.doors=a --set acme\.doors=b\n$/,
+    /\nVis refused actions, because nobody can answer its questions here; to allow such actions for one run, add --set acme\.doors=a --set acme\.doors=b\n$/,
   );
   const terminal = Object.assign(fakeIo(), { stderrIsTerminal: true, askLine: () => Promise.resolve("n") });
   const asked = await run(replies, { extensions, io: terminal });
-  assert.doesNotMatch(asked.io.err, /Vis refused calls/);
+  assert.doesNotMatch(asked.io.err, /Vis refused actions/);
 });
 
 Deno.test("runCommand() attaches an image from stdin", async () => {
