@@ -25,7 +25,17 @@ export const PAGE_ENTRY = "src/page/app.tsx";
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
 /** A file whose time is just before the sources were read. `bin/vis` rebuilds when a source is newer. */
-export const STAMP = "build/sandbox/.stamp";
+const STAMP = "build/sandbox/.stamp";
+const SOURCES = [
+  "src/sandbox",
+  "src/domain",
+  "src/markdown",
+  "src/page",
+  "scripts",
+  "bin/deno",
+  "deno.json",
+  "deno.lock",
+];
 
 async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
@@ -90,6 +100,29 @@ async function replace(fresh: string, output: string): Promise<void> {
 
 async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
+}
+
+/** Returns the newest time of a file or of a folder with all below. A folder counts with its own time, which tells that
+ * a file was removed. */
+async function newestTime(path: string): Promise<number> {
+  const { isDirectory, mtime } = await Deno.stat(path);
+  let time = mtime?.getTime() ?? 0;
+  if (!isDirectory) return time;
+  for await (const { name } of Deno.readDir(path)) time = Math.max(time, await newestTime(join(path, name)));
+  return time;
+}
+
+async function isStale(): Promise<boolean> {
+  const outputs = [...Object.keys(SANDBOX_ENTRIES).map((file) => `build/sandbox/${file}`), PAGE_SCRIPT];
+  for (const output of outputs) if (!await exists(join(ROOT, output))) return true;
+  const built = await stampTime();
+  for (const source of SOURCES) if (await newestTime(join(ROOT, source)) >= built) return true;
+  return false;
+}
+
+/** Builds the bundles if one is missing or a source is newer. */
+export async function bundleStale(): Promise<void> {
+  if (await isStale()) await bundleAll();
 }
 
 /** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished

@@ -14,9 +14,10 @@ import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
-import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
-import { compact } from "./compact.ts";
+import { bundleStale, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { compact, compactModule } from "./compact.ts";
 import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
+import { moduleScript } from "./executable/module_script.ts";
 import { packProgram } from "./executable/pack_program.ts";
 import type { Attached } from "./executable/part_files.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
@@ -70,7 +71,7 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 
 /** Builds the embedded JavaScript. Returns its folder, and the attached files if the system supports them. */
 async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
-  await bundleAll();
+  await bundleStale();
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
   for (const path of [folder, own]) await Deno.remove(path, { recursive: true }).catch(() => {});
   await Deno.mkdir(own, { recursive: true });
@@ -80,12 +81,12 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
-  const modules = await takeModules(folder, options.release);
+  const scripts = await takeScripts(folder, options.release);
   await addParts(folder);
   const runsHere = !options.target || options.target === Deno.build.target;
   if (runsHere) await addCodeCaches(folder);
   await packProgram(folder, {
-    modules,
+    scripts,
     own,
     writeEntry: (more) => Deno.writeTextFile(join(folder, "main.js"), entry(more, null)),
     embed: runsHere ? (output) => embed(folder, { output }) : null,
@@ -113,7 +114,7 @@ async function addParts(folder: string): Promise<void> {
   for (const name of ["first_child", "node_globals", "part_files", "print_version", "program_modules"]) {
     const path = join(folder, `${name}.js`);
     await step(`bundle ${name}`, ["bundle", "--quiet", "-o", path, `scripts/executable/${name}.ts`]);
-    await Deno.writeTextFile(path, compacted(await Deno.readTextFile(path)));
+    await Deno.writeTextFile(path, compact(namePackages(await Deno.readTextFile(path))));
   }
   const search = join(folder, "search_worker.js");
   await step("bundle the search", ["bundle", "--quiet", "--minify", "-o", search, SEARCH_WORKER]);
@@ -126,14 +127,16 @@ async function addParts(folder: string): Promise<void> {
   }
 }
 
-/** Returns the modules of the bundle by their names. The folder is empty afterwards. */
-async function takeModules(folder: string, release?: ReleaseSource): Promise<ReadonlyMap<string, string>> {
-  const modules = new Map<string, string>();
+/** Returns the modules of the bundle as scripts, by their names. The folder is empty afterwards. */
+async function takeScripts(folder: string, release?: ReleaseSource): Promise<ReadonlyMap<string, string>> {
+  const scripts = new Map<string, string>();
   for await (const { name } of Deno.readDir(folder)) {
-    modules.set(name, withSource(compacted(await Deno.readTextFile(join(folder, name))), release));
+    const module = withSource(namePackages(await Deno.readTextFile(join(folder, name))), release);
+    const { code, program } = compactModule(module);
+    scripts.set(name, moduleScript(name, code, program));
     await Deno.remove(join(folder, name));
   }
-  return modules;
+  return scripts;
 }
 
 /** Fills in the two texts of src/app/update/update.ts. Throws Error if a text is not a plain address or key. */
@@ -143,11 +146,6 @@ export function withSource(code: string, release: ReleaseSource = { from: "", pu
     if (!/^[\w\-.~:/?#[\]@!$&()*+,;=%]*$/.test(text)) throw new Error(`Cannot fill in ${text}: it is not plain text`);
   }
   return code.replaceAll("@RELEASE_URL@", () => from).replaceAll("@RELEASE_KEY@", () => publicKey);
-}
-
-/** Removes indentation and comments: a fifth of the bundler's output, which every start would read. */
-function compacted(code: string): string {
-  return compact(namePackages(code));
 }
 
 /** Stores the code caches of the embedded runtime, which only that runtime can create, next to the sandbox's scripts.

@@ -1,4 +1,4 @@
-import { type Comment, parse, type Token, type TokenType, tokTypes } from "acorn";
+import { type Comment, parse, type Program, type Token, type TokenType, tokTypes } from "acorn";
 
 export interface ModuleToken {
   readonly type: TokenType;
@@ -10,6 +10,7 @@ export interface ModuleToken {
 }
 
 export interface ModuleTokens {
+  readonly program: Program;
   readonly tokens: readonly ModuleToken[];
   readonly comments: readonly Comment[];
 }
@@ -18,12 +19,12 @@ export interface ModuleTokens {
 export function moduleTokens(code: string): ModuleTokens {
   const found: Token[] = [], comments: Comment[] = [];
   // The code is parsed, not only tokenized, because the code before "/" decides whether it begins a regular expression.
-  parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
+  const program = parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
   let before = 0;
   const tokens = found.filter(({ type }) => type !== tokTypes.eof).map(({ type, start, end }, index): ModuleToken => {
-    const onNewLine = index > 0 && /[\n\r\u2028\u2029]/.test(code.slice(before, start));
+    const onNewLine = index > 0 && start > before && /[\n\r\u2028\u2029]/.test(code.slice(before, start));
     before = end;
     return { type, text: code.slice(start, end), start, end, onNewLine };
   });
-  return { tokens, comments };
+  return { program, tokens, comments };
 }

@@ -2,7 +2,7 @@
  * counts. Without `--all` and without paths, the script skips the long part. The script exits with 1 if a test failed,
  * the run broke off or no test ran. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
-import { bundleAll } from "./bundle.ts";
+import { bundleStale } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
 import { groupModule, groupName, groupTests, isLong, testFiles } from "./testing/test_groups.ts";
@@ -80,7 +80,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
 /** A failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
-    await bundleAll();
+    await bundleStale();
     const counts = await runGroups(args);
     if (counts.passed + counts.failed > 0) return counts;
     throw new Error("Cannot run tests: no test ran");

@@ -14,12 +14,15 @@ interface Edit {
  * ASCII are escaped if possible, so that V8 stores one byte for a character.
  *
  * Importers get the values that exports have once the module has run. Throws if an export could change later, and for
- * syntax that the bundler does not write. */
-export function moduleScript(name: string, code: string): string {
+ * syntax that the bundler does not write. `program` is the tree of `code`. */
+export function moduleScript(
+  name: string,
+  code: string,
+  program: Program = parse(code, { ecmaVersion: "latest", sourceType: "module" }),
+): string {
   if (code.includes(LOAD) || code.includes(URL_NAME) || code.includes(FROM)) {
     throw new Error(`Cannot make a script of ${name}: it uses a name that belongs to the loader`);
   }
-  const program = parse(code, { ecmaVersion: "latest", sourceType: "module" });
   const edits: Edit[] = [];
   const imports: ImportDeclaration[] = [];
   const exported = new Map<string, string>();
@@ -83,7 +86,16 @@ function namesIn(pattern: Node): readonly string[] {
 }
 
 function childrenOf(node: Node): readonly Node[] {
-  return Object.values(node).flat().filter((one): one is Node => typeof one?.type === "string");
+  const children: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (Array.isArray(value)) children.push(...value.filter(isNode));
+    else if (isNode(value)) children.push(value);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
 function importLine({ source, specifiers }: ImportDeclaration, from: string): string {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { constants, zstdCompressSync } from "node:zlib";
-import { moduleScript } from "./module_script.ts";
 import { rehearse } from "./_rehearse.ts";
 
 const PACK = "program.js";
 
 export interface PackOptions {
-  readonly modules: ReadonlyMap<string, string>;
+  /** The modules as scripts (module_script.ts), by their names. */
+  readonly scripts: ReadonlyMap<string, string>;
   readonly own: string;
   readonly writeEntry: (more: string) => Promise<void>;
   /** Makes an executable of the folder; null if it could not run here. */
@@ -18,8 +18,7 @@ export interface PackOptions {
  * Modules that a run evaluates are together in `program.js`, so that they have one code cache with only the code that
  * a rehearsal compiles. All scripts are compressed, because each process holds all embedded files in memory, and for
  * the size of the executable. */
-export async function packProgram(folder: string, { modules, own, writeEntry, embed }: PackOptions): Promise<void> {
-  const scripts = new Map([...modules].map(([name, code]) => [name, moduleScript(name, code)]));
+export async function packProgram(folder: string, { scripts, own, writeEntry, embed }: PackOptions): Promise<void> {
   const write = (name: string, parts: readonly string[]): Promise<void> =>
     Deno.writeTextFile(join(folder, name), `(define) => {\n${parts.join("")}}\n`);
   for (const [name, script] of scripts) await write(name, [script]);
@@ -34,16 +33,16 @@ export async function packProgram(folder: string, { modules, own, writeEntry, em
   const names: readonly string[] = JSON.parse(await Deno.readTextFile(evaluated));
   await write(PACK, names.map((name) => scripts.get(name) ?? ""));
   for (const name of scripts.keys()) if (names.includes(name) && name !== PACK) await Deno.remove(join(folder, name));
+  for (const { name } of [...Deno.readDirSync(folder)]) if (scripts.has(name)) await compress(folder, name, own);
 
   if (embed) {
     const output = join(own, "rehearsal");
     await embed(output);
     await rehearse(output, []);
     await Deno.copyFile(cache, join(folder, "program.cache"));
+    await compress(folder, "program.cache", own);
   }
   await writeEntry("");
-  const packed = [...scripts.keys(), "program.cache"];
-  for await (const { name } of Deno.readDir(folder)) if (packed.includes(name)) await compress(folder, name, own);
 }
 
 /** The original is kept for readers of a stack. */

@@ -1,5 +1,5 @@
 /** Runs real children for tests: built if out of date, with small limits, closed by `using`. */
-import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
+import { bundleStale } from "../../scripts/bundle.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/launch.ts";
 import {
@@ -13,9 +13,6 @@ import {
   type SandboxLimits,
 } from "../../src/sandbox/sandbox.ts";
 
-const ROOT = new URL("../../", import.meta.url);
-const SOURCES = ["src/sandbox/", "src/domain/", "src/markdown/", "src/page/"];
-
 export const LIMITS: SandboxLimits = {
   memoryBytes: 256 << 20,
   outputBytes: 1 << 20,
@@ -23,30 +20,10 @@ export const LIMITS: SandboxLimits = {
   previewChars: 6000,
 };
 
-function newest(folder: URL): number {
-  let time = 0;
-  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-    const url = new URL(isDirectory ? `${name}/` : name, folder);
-    time = Math.max(time, isDirectory ? newest(url) : Deno.statSync(url).mtime?.getTime() ?? 0);
-  }
-  return time;
-}
-
-function isStale(): boolean {
-  try {
-    for (const file of Object.keys(SANDBOX_ENTRIES)) Deno.statSync(new URL(`build/sandbox/${file}`, ROOT));
-    Deno.statSync(new URL(PAGE_SCRIPT, ROOT));
-    const built = Deno.statSync(new URL(STAMP, ROOT)).mtime?.getTime() ?? 0;
-    return SOURCES.some((folder) => newest(new URL(folder, ROOT)) > built);
-  } catch {
-    return true;
-  }
-}
-
 let building: Promise<void> | null = null;
 
 export function buildSandbox(): Promise<void> {
-  return building ??= isStale() ? bundleAll() : Promise.resolve();
+  return building ??= bundleStale();
 }
 
 type Functions = Readonly<Record<string, (call: HostCall) => unknown>>;
