@@ -71,30 +71,6 @@ async function project(user: User): Promise<void> {
 export function codingSuite(launcher: Launcher): void {
   if (missing !== "") return;
 
-  launched(launcher, "hooks run behind the wall when a request begins, changes files and ends", async () => {
-    await using user = await User.make(launcher, {
-      reply: [replyJson('await fs.writeFile("a.txt", "one")'), replyJson([], { final: "It is written" })],
-    });
-    const hooks = {
-      request: ['echo "$VIS_EVENT" >> hooks.log'],
-      edit: ['for file in $VIS_FILES; do echo formatted >> "$file"; done; echo "$VIS_EVENT $VIS_FILES" >> hooks.log'],
-      end: ['grep -o \'"answer":"[^"]*"\' >> hooks.log', "cat ../vis/config.jsonc"],
-    };
-    await Deno.mkdir(user.path("vis"), { recursive: true });
-    await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, hooks }));
-    const { code, stdout, stderr } = await user.run(["run", "Write it"]);
-    assert.deepEqual([code, stdout], [0, "It is written\n"], stderr);
-    const read = (name: string) => Deno.readTextFile(`${user.workspace}/${name}`);
-    assert.equal(await read("hooks.log"), 'request\nedit a.txt\n"answer":"It is written"\n');
-    assert.equal(await read("a.txt"), "oneformatted\n");
-    assert.match(stderr, /Hook cat \.\.\/vis\/config\.jsonc failed: exit code \d+: .*(?:denied|No such file)/i);
-
-    const log = await read("hooks.log");
-    const { branch: { conversationId } } = await user.queries();
-    await user.run(["replay", conversationId]);
-    assert.equal(await read("hooks.log"), log, "a replay in a copy runs no hooks in the workspace");
-  });
-
   launched(launcher, "vis run finds a fault, mends it, runs the tests, commits, and takes a change back", async () => {
     await using user = await User.make(launcher, { reply: SCRIPT });
     await project(user);
@@ -134,6 +110,30 @@ export function codingSuite(launcher: Launcher): void {
 
 export function changesSuite(launcher: Launcher): void {
   if (missing !== "") return;
+
+  launched(launcher, "hooks run behind the wall when a request begins, changes files and ends", async () => {
+    await using user = await User.make(launcher, {
+      reply: [replyJson('await fs.writeFile("a.txt", "one")'), replyJson([], { final: "It is written" })],
+    });
+    const hooks = {
+      request: ['echo "$VIS_EVENT" >> hooks.log'],
+      edit: ['for file in $VIS_FILES; do echo formatted >> "$file"; done; echo "$VIS_EVENT $VIS_FILES" >> hooks.log'],
+      end: ['grep -o \'"answer":"[^"]*"\' >> hooks.log', "cat ../vis/config.jsonc"],
+    };
+    await Deno.mkdir(user.path("vis"), { recursive: true });
+    await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, hooks }));
+    const { code, stdout, stderr } = await user.run(["run", "Write it"]);
+    assert.deepEqual([code, stdout], [0, "It is written\n"], stderr);
+    const read = (name: string) => Deno.readTextFile(`${user.workspace}/${name}`);
+    assert.equal(await read("hooks.log"), 'request\nedit a.txt\n"answer":"It is written"\n');
+    assert.equal(await read("a.txt"), "oneformatted\n");
+    assert.match(stderr, /Hook cat \.\.\/vis\/config\.jsonc failed: exit code \d+: .*(?:denied|No such file)/i);
+
+    const log = await read("hooks.log");
+    const { branch: { conversationId } } = await user.queries();
+    await user.run(["replay", conversationId]);
+    assert.equal(await read("hooks.log"), log, "a replay in a copy runs no hooks in the workspace");
+  });
 
   launched(launcher, "vis run says which files a command changed, and vis undo takes them back", async () => {
     const command = "sed -i s/Counting/Words/ README.md; rm lib/count.sh; echo new > new.txt";

@@ -25,6 +25,16 @@ async function checkSecret(user: User): Promise<void> {
 }
 
 export function providersSuite(launcher: Launcher): void {
+  launched(launcher, "vis run plays the demo's replies under their own name", async () => {
+    await using user = await User.make(launcher, { reply: replyJson([]) });
+    await user.write("a.txt", "TODO\n");
+    const ask = ["run", "--provider", "demo", "Which files here mention TODO, and how often?"];
+    const { code, stdout, stderr } = await user.run(ask, { env: NO_VARIABLES });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /a\.txt/);
+    assert.match(stderr, /^vis · demo /);
+  });
+
   launched(launcher, "vis auth keeps a key that vis run uses and nothing shows", async () => {
     await using user = await User.make(launcher, { reply: final("Here I am") });
     const env = NO_VARIABLES;

@@ -5,9 +5,10 @@ import { Router } from "../../../src/providers/router/router.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import { ENDLESS_COMMENTS, failures, LARGE_REPLIES, LONG } from "../../conformance/provider_failures.ts";
+import { ENDLESS_COMMENTS, ENDLESS_PINGS, failures, LARGE_REPLIES, LONG } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
 import { HandClock } from "../../helpers/hand_clock.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { startWireMock } from "../../helpers/wires/wire_mock.ts";
 import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../../helpers/wires/wire_rig.ts";
 import assert from "node:assert/strict";
@@ -161,12 +162,12 @@ Deno.test("WireProvider models() reads a bounded number, however long the list i
   await server.shutdown();
 });
 
-for (const protocol of PROTOCOLS) {
+for (const [at, protocol] of PROTOCOLS.entries()) {
   const { wire, marksEnd, words } = WIRES[protocol];
-  const comments = protocol === PROTOCOLS[0] ? [ENDLESS_COMMENTS] : [];
+  const endless = [...at === 0 ? [ENDLESS_COMMENTS] : [], ...at < runs(1, PROTOCOLS.length) ? [ENDLESS_PINGS] : []];
   providerSuite({
     name: `createProvider(${protocol})`,
-    wire: { marksEnd, failures: [...failures(words), ...LARGE_REPLIES, ...comments] },
+    wire: { marksEnd, failures: [...failures(words), ...LARGE_REPLIES, ...endless] },
     start: async (reply) => {
       const mock = await startWireMock(wire, { reply, key: KEY });
       return {
