@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SandboxEnded } from "../../../src/domain/errors.ts";
 import { otherProcess } from "../../helpers/other_process.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { isAlive, testSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -26,7 +27,9 @@ Deno.test("a memory bomb ends the child with the outcome memory, and the next ch
 
 Deno.test("a bomb of the heap ends the child with the outcome memory", async () => {
   await using box = await testSandbox({ limits: { memoryBytes: 96 << 20 } });
-  const code = "const bomb = []; for (;;) bomb.push({ a: [bomb.length], b: 'x' + bomb.length })";
+  const code = `const bomb = []; for (;;) bomb.push({ a: Array(${
+    runs(1_000, 1)
+  }).fill(bomb.length), b: 'x' + bomb.length })`;
   const { result } = await box.run(code, { deadlineMs: 30_000 });
   assert.equal(result.outcome, "memory", result.error?.message);
 });

@@ -189,7 +189,7 @@ const block = fc.array(fc.tuple(statement, fc.constantFrom("\n", ";", " ", "", "
 
 Deno.test("prepareBlock() random blocks become one function each, and none is refused for the rewriter's sake", () => {
   let ran = 0;
-  const blocks = runs(1000, 4000);
+  const blocks = runs(500, 4000);
   fc.assert(
     fc.property(block, (source) => {
       const made = prepare(source);
