@@ -104,7 +104,6 @@ type Care = Pick<
   | "extensionAdmin"
   | "configAdmin"
   | "prompt"
-  | "targetOf"
 >;
 
 function careServices(extensions: Extensions): Care {
@@ -160,18 +159,6 @@ function careServices(extensions: Extensions): Care {
       PROCESS_LIMITS.hold();
       const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
       return (await admin.requests()).find(named)?.text ?? null;
-    },
-    targetOf: async (name, request) => {
-      const [{ targetOf }, { programsOf, rootOf }] = await Promise.all([
-        import("./app/terminal/git_state.ts"),
-        import("./app/settings/settings.ts"),
-      ]);
-      PROCESS_LIMITS.hold();
-      const [env, settings] = [environment(), await settingsOf(request)];
-      return await targetOf(name, {
-        root: rootOf(settings, env),
-        ...programsOf(settings, { ...extensions, env }),
-      });
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([

@@ -198,9 +198,6 @@ export interface Services {
   telegram(request: TelegramRequest): Promise<RunningBot>;
   /** Resolves with the text of the user's prompt or the extension's request of this name, or with null. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
-  /** Resolves with the name under which a review finds this branch, tag, commit or range. Resolves with null if the
-   * repository of the workspace certainly lacks it. */
-  targetOf(name: string, request: OpenRequest): Promise<string | null>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;

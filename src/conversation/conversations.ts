@@ -27,7 +27,7 @@ import { previewCall } from "../query/run_query.ts";
 import { Exports } from "./export/exports.ts";
 import { OtherProcesses } from "./other_processes.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
-import { withReviewedChanges } from "./reviewed_changes.ts";
+import { checkedReview, withReviewedChanges } from "./reviewed_changes.ts";
 import { readSettled, Records } from "./stored_conversations.ts";
 import {
   allInputVariables,
@@ -173,13 +173,17 @@ export class Conversations {
   /** Rejects with `UsageError` for an unusable request or option, before it creates a conversation or a fork. */
   async ask(
     target: AskTarget,
-    request: string,
+    typed: string,
     options: AskOptions & Pick<RunnerOptions, "keptFiles">,
   ): Promise<QueryResult> {
-    checkRequest(request);
+    checkRequest(typed);
     this.#checkPrice(options);
     const extras = await checkedExtras(options, this.#parts.router);
     const checked = { ...options, extras };
+    const { only } = options;
+    const request = only === "review"
+      ? await checkedReview(typed, { ...this.#parts, workspace: await this.#workspaceOf(target) })
+      : typed;
     if ("branchId" in target) return await this.#runIn(target, request, checked);
     const given = await allInputVariables(options, this.#store);
     if (options.signal.aborted) throw new Cancelled("Cancelled");
@@ -270,22 +274,29 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
+  async #workspaceOf(target: AskTarget): Promise<string> {
+    if (!("queryId" in target)) return target.workspace;
+    const query = await this.#store.query(target.queryId);
+    return query ? (await this.byId(query.branchId)).workspace : "";
+  }
+
   async preview(
-    request: string,
+    typed: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
     given: Pick<AskOptions, "images" | "responseSchema" | "only" | "context"> = {},
   ): Promise<readonly ModelMessage[]> {
-    checkRequest(request);
+    checkRequest(typed);
     const extras = await checkedExtras(given, this.#parts.router);
     const settings = requestSettings(this.#parts.settings, given);
+    const workspace = "branch" in where ? where.branch.workspace : where.workspace;
+    const request = given.only === "review" ? await checkedReview(typed, { ...this.#parts, workspace }) : typed;
     const input = await withReviewedChanges(await allInputVariables(given, NOTHING_STORED), {
-      ...{ ...this.#parts, ...settings, request, store: NOTHING_STORED },
-      workspace: "branch" in where ? where.branch.workspace : where.workspace,
+      ...{ ...this.#parts, ...settings, request, store: NOTHING_STORED, workspace },
     });
     const { now } = this.#parts;
     const tenant = this.#own.tenant ?? DEFAULT_TENANT;
     const nowhere = { conversationId: newId(), branchId: newId(), tenant, title: "", createdAt: now() };
-    const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
+    const branch = "branch" in where ? where.branch : { ...nowhere, workspace };
     const environment = await Environment.open({ ...this.#parts, store: this.#runner.storeOf(branch), branch });
     await environment.give(input);
     return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });

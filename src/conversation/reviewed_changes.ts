@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/errors.ts";
-import { type ReviewTarget, reviewTarget } from "../domain/query/stored_query.ts";
+import { reviewRequest, type ReviewTarget, reviewTarget } from "../domain/query/stored_query.ts";
 import {
   CHANGES_LABEL,
   type InputVariable,
@@ -13,6 +13,21 @@ import { readingModeOf } from "../prompt/reading_modes.ts";
 export interface ChangesReader {
   /** Resolves with null if Vis cannot read the changes. The text then stays absent, and the model reads them. */
   readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
+  /** Resolves with the name under which git finds the target. Rejects with `UsageError` outside a repository, and if
+   * the repository certainly lacks the target. */
+  readonly targetOf?: (workspace: string, name: string) => Promise<string>;
+}
+
+/** Resolves with the request, in which a target has the name from `targetOf`. Rejects with `UsageError` like
+ * `targetOf`. */
+export async function checkedReview(
+  request: string,
+  { workspace, targetOf }: Pick<ChangesReader, "targetOf"> & { readonly workspace: string },
+): Promise<string> {
+  const target = reviewTarget(request);
+  if (target === null || !targetOf) return request;
+  const found = reviewRequest(await targetOf(workspace, target.name));
+  return `${found}${request.slice(reviewRequest(target.name).length)}`;
 }
 
 /** For a review, resolves with `given` and the changes as the variable `context`, unless the caller has given one or

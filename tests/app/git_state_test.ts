@@ -16,25 +16,30 @@ const gitIn = (root: string) => async (...args: string[]): Promise<void> => {
   assert.ok((await new Deno.Command("git", { args: ["-C", root, ...own, ...args] }).output()).success);
 };
 
-Deno.test("targetOf() refuses only names that the repository surely lacks", async () => {
+Deno.test("targetOf() refuses names that the repository surely lacks, and a workspace outside a repository", async () => {
   await withFolder(async (root) => {
     const git = gitIn(root);
-    assert.equal(await targetOf("nosuch", { root, spawn }), "nosuch"); // The folder is no repository.
+    const at = (name: string, parts: object = {}) => targetOf(name, { root, workspace: root, spawn, ...parts });
+    for (const name of ["main", ""]) {
+      await assert.rejects(
+        at(name, { root: null }),
+        /^UsageError: Cannot review .*: the workspace is in no git repository/,
+      );
+    }
+    assert.equal(await at("nosuch"), "nosuch"); // The folder is no repository, although Vis took it for one.
     await git("init", "-q", "-b", "main");
-    assert.equal(await targetOf("main", { root, spawn }), null);
+    const missing = /^UsageError: Cannot review \S+: the repository has no such branch, tag or commit; name another/;
+    await assert.rejects(at("main"), missing);
+    assert.equal(await at(""), "");
     await git("commit", "-q", "--allow-empty", "-m", "first");
     await git("tag", "v1");
     await git("branch", "20261130");
-    const names: readonly (readonly [string, boolean])[] = [
-      ...["main", "HEAD", "v1", "main..HEAD", "main...v1", "..HEAD"].map((name) => [name, true] as const),
-      ...["nosuch", "HEAD~1", "main..nosuch", "--all", "HEAD:a"].map((name) => [name, false] as const),
-    ];
-    for (const [name, has] of names) assert.equal(await targetOf(name, { root, spawn }), has ? name : null, name);
-    const renamed = await targetOf("20261130", { root, spawn });
-    assert.deepEqual(reviewTarget(reviewRequest(renamed ?? "")), { kind: "branch", name: "heads/20261130" });
+    for (const name of ["main", "HEAD", "v1", "main..HEAD", "main...v1", "..HEAD"]) assert.equal(await at(name), name);
+    for (const name of ["nosuch", "HEAD~1", "main..nosuch", "--all", "HEAD:a"]) await assert.rejects(at(name), missing);
+    assert.deepEqual(reviewTarget(reviewRequest(await at("20261130"))), { kind: "branch", name: "heads/20261130" });
     const fails: Spawn = () => Promise.reject(new Error("the wall is incomplete"));
-    assert.equal(await targetOf("nosuch", { root, spawn: fails }), "nosuch");
-    assert.equal(await targetOf("nosuch", { root: null, spawn }), "nosuch");
+    assert.equal(await at("nosuch", { spawn: fails }), "nosuch");
+    assert.equal(await at("nosuch", { root: null, spawn: fails }), "nosuch");
   });
 });
 

@@ -45,6 +45,7 @@ export interface EngineOptions {
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
   readonly readChanges?: NonNullable<ConversationParts["readChanges"]>;
+  readonly targetOf?: NonNullable<ConversationParts["targetOf"]>;
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
@@ -100,6 +101,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
     ...(options.repositoryRoot ? { repositoryRoot: options.repositoryRoot } : {}),
     ...(options.readChanges ? { readChanges: options.readChanges } : {}),
+    ...(options.targetOf ? { targetOf: options.targetOf } : {}),
     ...(options.fileChanges ? { fileChanges: options.fileChanges } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,

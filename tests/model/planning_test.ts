@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { UsageError } from "../../src/domain/errors.ts";
 import { BlockTally } from "../../src/domain/query/host_call.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
+import { reviewRequest } from "../../src/domain/query/stored_query.ts";
 import { fn, z } from "../../src/extension/mod.ts";
 import { sample } from "../extension/_sample.ts";
 import fs from "../../extensions/fs/mod.ts";
@@ -136,6 +138,27 @@ Deno.test("the first call of a review has the changes, a retry reads them again,
   assert.ok(!shown(4).includes("+line 1\n") && shown(4).includes("a.log"));
   await engine.conversations.ask(engine.branch, "Review a.ts", options);
   assert.equal(shown(5), "Review a.ts");
+});
+
+Deno.test("a review of an unknown target fails before anything is sent or stored, and a target gets the name of git", async () => {
+  await using engine = await startEngine([final("a.ts:1 high")], {
+    targetOf: (_, name) =>
+      name === "nosuch"
+        ? Promise.reject(new UsageError("Cannot review nosuch: unknown"))
+        : Promise.resolve(`heads/${name}`),
+  });
+  const options = { signal: new AbortController().signal, emit: () => {}, only: "review" as const };
+  const target = { channel: "test", workspace: engine.branch.workspace };
+  for (const at of [target, engine.branch]) {
+    await assert.rejects(engine.conversations.ask(at, reviewRequest("nosuch"), options), UsageError);
+  }
+  await assert.rejects(engine.conversations.preview(reviewRequest("nosuch"), target, { only: "review" }), UsageError);
+  assert.equal(engine.provider.requests.length, 0);
+  assert.equal((await engine.conversations.list({ limit: 9 })).length, 1);
+  assert.equal((await engine.conversations.queries(engine.branch)).length, 0);
+  await engine.conversations.ask(engine.branch, reviewRequest("20261130", "security only"), options);
+  const [{ text } = { text: "" }] = await engine.conversations.queries(engine.branch);
+  assert.equal(text, reviewRequest("heads/20261130", "security only"));
 });
 
 Deno.test("child queries and repetitions of a request for a plan change nothing either", async () => {

@@ -246,9 +246,13 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
 function changesReader(
   { home }: Pick<Settings, "home">,
   { env, spawn }: Pick<ConversationParts, "spawn"> & { readonly env: EnvironmentVariables },
-): Pick<ConversationParts, "readChanges"> {
+): Pick<ConversationParts, "readChanges" | "targetOf"> {
   if (!spawn) return {};
   return {
+    targetOf: async (workspace, name) => {
+      const { targetOf } = await import("../terminal/git_state.ts");
+      return await targetOf(name, { root: rootOf({ workspace, home }, env), workspace, spawn });
+    },
     readChanges: async (workspace, target, signal) => {
       const { readChanges } = await import("../terminal/git_state.ts");
       return await readChanges(target, { root: rootOf({ workspace, home }, env), workspace, spawn, signal });

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { UsageError } from "../../domain/errors.ts";
 import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
@@ -23,15 +24,32 @@ export async function gitState({ root, spawn }: Repository): Promise<string> {
 /** With `--quiet`, git ends with this code if the name means no commit, and with another code after other faults. */
 const MISSING = 1;
 
-/** Resolves with null if the repository lacks the name. A branch whose name looks like the id of a commit gets another
- * name for a review. Resolves with `name` if Vis cannot know, as outside of a repository or without a complete wall. */
-export async function targetOf(name: string, { root, spawn }: Repository): Promise<string | null> {
-  if (root === null) return name;
+const NO_REPOSITORY = 128;
+
+/** Resolves with the name under which git finds the target of a review: a branch whose name looks like the id of a
+ * commit gets another name. Resolves with `name` if Vis cannot know, as without a complete wall. Rejects with
+ * `UsageError` outside a repository, and if the repository lacks the name. */
+export async function targetOf(
+  name: string,
+  { root, workspace, spawn }: Repository & { readonly workspace: string },
+): Promise<string> {
   const ends = (...asked: readonly string[]): Promise<number | null> =>
-    git({ root, spawn }, asked).then((done) => done.code, () => null);
+    git({ root: root ?? workspace, spawn }, asked).then((done) => done.code, () => null);
+  if (root === null) {
+    if (await ends("rev-parse", "--git-dir") !== NO_REPOSITORY) return name;
+    throw new UsageError(
+      `Cannot review ${
+        name || "the uncommitted changes"
+      }: the workspace is in no git repository; choose one in a repository`,
+    );
+  }
   for (const one of name.split(/\.{2,3}/).filter((part) => part !== "")) {
     const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${one}^{commit}`];
-    if (await ends(...asked) === MISSING) return null;
+    if (await ends(...asked) !== MISSING) continue;
+    throw new UsageError(
+      `Cannot review ${one}: the repository has no such branch, tag or commit; name another, or put ` +
+        'instructions in quotes, as in vis review "security only", or on the line below /review',
+    );
   }
   const looksLikeCommit = reviewTarget(reviewRequest(name))?.kind === "commit";
   return looksLikeCommit && await ends("show-ref", "--verify", "--quiet", `refs/heads/${name}`) === 0

@@ -16,7 +16,7 @@ import { AnswerEntry, EndEntry, RequestEntry } from "./entries/message_entries.t
 import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/running_turn.ts";
-import type { Outgoing } from "./input/outgoing.ts";
+import { givenVariables, type Outgoing } from "./input/outgoing.ts";
 import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
@@ -331,7 +331,7 @@ export class ChatController {
     const { transcript, shown, session, giveBack } = this.#parts;
     const { text, only } = outgoing;
     const outputs = this.#parts.outputs();
-    const variables = given({ ...outputs.variables, ...outgoing.variables });
+    const variables = givenVariables({ ...outputs.variables, ...outgoing.variables });
     const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
     transcript.add(this.#asked = new RequestEntry(text, { shown, ...(only ? { label: only } : {}) }));
@@ -344,7 +344,7 @@ export class ChatController {
         if (this.#asked !== null) transcript.replace(this.#asked, []);
         this.#asked = before;
         outputs.giveBack();
-        giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
+        giveBack(outgoing);
       },
     });
   }
@@ -386,7 +386,7 @@ export class ChatController {
         begun = true;
         emit(event);
       };
-      const variables = given(outputs.variables);
+      const variables = givenVariables(outputs.variables);
       return await session().conversations.more(branch, { ...options, emit: first, variables });
     }, { refused: outputs.giveBack });
   }
@@ -473,19 +473,6 @@ function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] 
   const holds = typeof kernel === "object" && kernel !== null && "landlock" in kernel && "seccomp" in kernel &&
     (Number(kernel.landlock) > 0 || kernel.seccomp === true);
   return [...["realm", "permissions", "process"].filter((name) => walls[name] === true), ...holds ? ["kernel"] : []];
-}
-
-function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variables"]> {
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, text]) => [name, {
-      label: `${
-        name.startsWith("ran_") ? "the output of a command of" : "text pasted by"
-      } the user, ${text.length} characters`,
-      json: false,
-      encoding: "utf-8",
-      pieces: ReadableStream.from([new TextEncoder().encode(text)]),
-    }]),
-  );
 }
 
 interface OpenedBranch {

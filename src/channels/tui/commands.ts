@@ -20,6 +20,7 @@ import { SettingsPanel } from "./panels/settings_panel.ts";
 import { CommandPanel, FindPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
 import { ForkPicker } from "./panels/turns_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
+import { isCommand } from "./user_commands.ts";
 import { type PrefsKeeper, THEMES } from "./prefs.ts";
 import { flat } from "./text/one_line.ts";
 
@@ -57,12 +58,8 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item(
       name,
       detail,
-      (words, typed) =>
-        parts.chat.send({
-          ...{ variables: {}, images: {}, text: "", ...typed },
-          ...requestOfCommand({ name, rest: ` ${words}` }, text),
-        }),
-      { ofFile: true },
+      (words, typed) => request({ name, words, prompt: text }, { chat: parts.chat, typed }),
+      { ofFile: true, asks: true },
     )
   );
   const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
@@ -74,11 +71,11 @@ function item(
   name: string,
   detail: string,
   run: PaletteCommand["run"],
-  { keys = "", aliases = [], needsWords = false, ofFile = false }: Partial<
-    Pick<PaletteCommand, "keys" | "aliases" | "needsWords" | "ofFile">
+  { keys = "", aliases = [], needsWords = false, ofFile = false, asks = false }: Partial<
+    Pick<PaletteCommand, "keys" | "aliases" | "needsWords" | "ofFile" | "asks">
   > = {},
 ): PaletteCommand {
-  return { name, detail, keys, aliases, needsWords, ofFile, run };
+  return { name, detail, keys, aliases, needsWords, ofFile, asks, run };
 }
 
 function plain(
@@ -104,13 +101,18 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item(
       "plan",
       "make a plan and change nothing: /plan split this module",
-      (words, typed) => plan(words, { chat, act, typed }),
-      { needsWords: true },
+      (words, typed) => {
+        if (words === "") act.tell("Write what to plan: /plan split this module");
+        else request({ name: "plan", words, prompt: null }, { chat, typed });
+      },
+      { needsWords: true, asks: true },
     ),
-    item("review", "review changes: /review, /review main, /review HEAD~1 security only", (words) => {
-      const review = requestOfCommand({ name: "review", rest: ` ${words}` }, null);
-      if (review !== null) chat.send({ variables: {}, images: {}, ...review });
-    }),
+    item(
+      "review",
+      "review changes: /review, /review main, /review HEAD~1 security only",
+      (words, typed) => request({ name: "review", words, prompt: null }, { chat, typed }),
+      { asks: true },
+    ),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
     item("find", "search this conversation: /find timeout", (words) => find(words, parts)),
@@ -132,11 +134,11 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item(
       "btw",
       "ask something beside the work; the conversation keeps neither question nor answer: /btw what is a monad?",
-      (question) => {
+      (question, typed) => {
         if (question === "") act.tell("Write the question: /btw what is a monad?");
-        else act.open(new SideQuestion(panels, question));
+        else act.open(new SideQuestion(panels, { variables: {}, images: {}, ...typed, text: question }));
       },
-      { needsWords: true },
+      { needsWords: true, asks: true },
     ),
     ...parts.added.some(({ name }) => name === MCP_CHECK)
       ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
@@ -239,15 +241,14 @@ async function showChanges({ chat, panels }: CommandParts): Promise<void> {
   }
 }
 
-function plan(
-  text: string,
-  { chat, act, typed }: Pick<CommandParts, "chat"> & {
-    readonly act: PanelActions;
-    readonly typed: Outgoing | undefined;
-  },
+/** `typed` has the pasted texts and the images of the command. */
+function request(
+  { name, words, prompt }: { readonly name: string; readonly words: string; readonly prompt: string | null },
+  { chat, typed }: Pick<CommandParts, "chat"> & { readonly typed: Outgoing | undefined },
 ): void {
-  if (text === "") return act.tell("Write what to plan: /plan split this module");
-  chat.send({ variables: {}, images: {}, ...typed, text, only: "plan" });
+  const made = requestOfCommand({ name, rest: ` ${words}` }, prompt);
+  const line = typed?.text ?? `/${name} ${words}`.trim();
+  if (made !== null) chat.send({ variables: {}, images: {}, ...typed, ...made, typed: line });
 }
 
 async function theme(name: string, { prefs, panels }: CommandParts): Promise<void> {
@@ -304,6 +305,12 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
 export function isOfFile(text: string, commands: readonly PaletteCommand[]): boolean {
   const typed = typedCommand(text);
   return typed !== null && (commandNamed(typed.name, commands)?.ofFile ?? true);
+}
+
+/** Returns true for a request, and for a command whose words go to the model. */
+export function asksModel(text: string, commands: readonly PaletteCommand[]): boolean {
+  const typed = typedCommand(text);
+  return typed === null ? !isCommand(text) : commandNamed(typed.name, commands)?.asks ?? false;
 }
 
 function commandNamed(name: string, commands: readonly PaletteCommand[]): PaletteCommand | undefined {

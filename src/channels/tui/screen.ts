@@ -18,7 +18,7 @@ import type { BackgroundProgram, ExtensionAdmin, ExtensionCommandFacts } from ".
 import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
-import { commandsOf, isOfFile, submitted } from "./commands.ts";
+import { asksModel, commandsOf, isOfFile, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
 import { Greeting } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
@@ -157,6 +157,7 @@ export class Screen implements PanelActions {
     });
     this.#input = new InputBox(this.#tui, {
       ...{ theme: this.#theme.editor, submit: (outgoing: Outgoing) => this.#submit(outgoing) },
+      takesImages: (text) => asksModel(text, this.#commands),
       images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
       vim: () => this.#prefs.get().vim,
       chip: (text) => this.#theme.accent(text),

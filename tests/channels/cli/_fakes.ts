@@ -78,7 +78,6 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     doctor: never,
     doctorReport: never,
     prompt: () => Promise.resolve(null),
-    targetOf: (name) => Promise.resolve(name === "nosuch" ? null : name),
     approvalAdmin: never,
     providerAdmin: never,
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),

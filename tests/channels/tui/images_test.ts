@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { UsageError } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import { final, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { type RigOptions, type ScreenRig, withScreen } from "./_rig.ts";
@@ -8,6 +9,8 @@ const ENTER = "\r";
 const UP = "\x1b[A";
 const BACKSPACE = "\x7f";
 const SIGHTED = { scripted: { capabilities: { images: true } } };
+const refuseOthers = (_: string, name: string): Promise<string> =>
+  name === "nosuch" ? Promise.reject(new UsageError("Cannot review nosuch")) : Promise.resolve(name);
 const GIF = new TextEncoder().encode("GIF89a");
 
 /** Shows a screen in a folder with images, by default with a model that accepts them. */
@@ -183,6 +186,38 @@ Deno.test("a command reads no image", () =>
     screen.type(`/hlep @none.png${ENTER}`);
     await screen.until("Unknown command /hlep");
   }));
+
+Deno.test("the images of /plan, /review and /btw go to the model, and their pasted texts become variables", () =>
+  withImages(["plan", "review", "aside"].map((word) => final(`Seen: ${word}`)), async ({ screen, engine, folder }) => {
+    const pasted = "a rule\n".repeat(4_000);
+    const sends = async (command: string, word: string): Promise<void> => {
+      screen.type(`${command} `);
+      screen.paste(pasted);
+      screen.type(" ");
+      screen.paste(join(folder, "b.png"));
+      await screen.until("[image 1: b.png]");
+      screen.type(`and @a.gif${ENTER}`);
+      await screen.until(`Seen: ${word}`);
+      const { messages, texts } = engine.provider.requests.at(-1)!;
+      assert.equal(messages.reduce((sum, { images }) => sum + (images?.length ?? 0), 0), 2, command);
+      assert.match(texts.join("\n"), /pasted_\d\b[^\n]*text pasted by the user, 28000 characters/, command);
+      await screen.until((text) => !text.includes("Esc cancels"));
+    };
+    await sends("/plan", "plan");
+    await sends("/review main check", "review");
+    await sends("/btw what of", "aside");
+  }));
+
+Deno.test("a refused /review returns to the input as typed", () =>
+  withImages([], async ({ screen, engine, folder }) => {
+    screen.type("/review nosuch ");
+    screen.paste(join(folder, "b.png"));
+    await screen.until("[image 1: b.png]");
+    screen.type(`please${ENTER}`);
+    await screen.until("Cannot review nosuch");
+    await screen.until(/─\n +\/review nosuch \[image 1: b\.png\] please/);
+    assert.equal(engine.provider.requests.length, 0);
+  }, { engine: { ...SIGHTED, targetOf: refuseOthers } }));
 
 Deno.test("Tab completes the path after an @", () =>
   withImages([], async ({ screen }) => {

@@ -8,10 +8,9 @@ import { abortable } from "../../../domain/kit/concurrency.ts";
 import { countedChoice, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
-import { reviewRequest, shownRange } from "../../../domain/query/stored_query.ts";
+import { shownRange } from "../../../domain/query/stored_query.ts";
 import {
   requestOfCommand,
-  reviewOf,
   SCREEN_COMMANDS,
   typedCommand,
   type TypedRequest,
@@ -425,22 +424,7 @@ export async function requestOfWords(
   if (request.text === "") {
     throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
   }
-  if (request.only !== "review") return request;
-  const [target, instructions] = reviewOf(command.rest);
-  return { ...request, text: reviewRequest(await checkedTarget(target, { services, flags }), instructions) };
-}
-
-/** Resolves with the name under which a review finds the target. */
-export async function checkedTarget(
-  target: string,
-  { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
-): Promise<string> {
-  const found = target === "" ? "" : await services.targetOf(target, flags);
-  if (found !== null) return found;
-  throw new UsageError(
-    `Cannot review ${target}: the repository has no such branch, tag or commit; name another, or put ` +
-      'instructions in quotes, such as vis review "security only"',
-  );
+  return request;
 }
 
 function onlyOnScreen(name: string, ours = ""): UsageError {

@@ -101,10 +101,9 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.set)
     .addHelpText("after", REVIEWS)
     .action(async (first: string | undefined, words: readonly string[], flags: RunFlags) => {
-      const { checkedTarget, runCommand } = await import("../commands/run.ts");
+      const { runCommand } = await import("../commands/run.ts");
       const [target, ...more] = /\s/.test(first ?? "") ? ["", first, ...words] : [first ?? "", ...words];
-      const found = await checkedTarget(target, { services, flags });
-      const text = reviewRequest(found, more.join(" ").trim());
+      const text = reviewRequest(target ?? "", more.join(" ").trim());
       finish(await runCommand(text, { services, io, flags: { ...flags, only: "review" } }));
     });
   program.command("demo")

@@ -25,7 +25,6 @@ const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 /** After one of these keys, which delete several characters, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
-const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
@@ -47,6 +46,7 @@ interface InputParts {
   readonly theme: EditorTheme;
   readonly submit: (outgoing: Outgoing) => void;
   readonly images: ImageReader;
+  readonly takesImages: (text: string) => boolean;
   readonly vim: () => boolean;
   readonly chip: (text: string) => string;
   readonly placeholder: () => string;
@@ -134,7 +134,7 @@ export class InputBox {
     editor.handleInput(LINE_END);
   }
 
-  giveBack({ text, variables, images }: Outgoing): void {
+  giveBack({ text: sent, typed: text = sent, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
     this.#chips.restore(images);
@@ -196,7 +196,7 @@ export class InputBox {
   }
 
   #submit(text: string): void {
-    const words = COMMAND.test(text) ? [] : atWords(text).filter(({ path }) => !this.#left.has(path));
+    const words = this.#parts.takesImages(text) ? atWords(text).filter(({ path }) => !this.#left.has(path)) : [];
     if (words.length === 0) return this.#send(text);
     this.#wait((held) =>
       this.#load(words.map(({ path }) => path), {
@@ -231,6 +231,7 @@ export class InputBox {
   }
 
   #wordBefore(): AtWord | null {
+    if (!this.#parts.takesImages(this.#editor.getText())) return null;
     const { line, col } = this.#editor.getCursor();
     const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
     return word?.end === col && !this.#left.has(word.path) ? word : null;

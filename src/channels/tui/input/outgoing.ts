@@ -1,3 +1,4 @@
+import type { AskOptions } from "../../../conversation/ask_options.ts";
 import type { Image } from "../../../domain/images.ts";
 
 export interface AttachedImage {
@@ -10,6 +11,8 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
   readonly only?: "plan" | "review";
+  /** If a command made the request, this is the line of the command, which returns to the input. */
+  readonly typed?: string;
 }
 
 const PLAIN = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
@@ -19,4 +22,17 @@ export function typedText({ text, images }: Pick<Outgoing, "text" | "images">): 
     const word = PLAIN.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;
     return typed.replaceAll(chip, () => word);
   }, text);
+}
+
+export function givenVariables(variables: Outgoing["variables"]): NonNullable<AskOptions["variables"]> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, text]) => [name, {
+      label: `${
+        name.startsWith("ran_") ? "the output of a command of" : "text pasted by"
+      } the user, ${text.length} characters`,
+      json: false,
+      encoding: "utf-8",
+      pieces: ReadableStream.from([new TextEncoder().encode(text)]),
+    }]),
+  );
 }

@@ -12,6 +12,8 @@ export interface PaletteCommand {
   readonly needsWords?: boolean;
   /** If true, Vis reads the files of prompts again before it runs the command. */
   readonly ofFile?: boolean;
+  /** If true, the words of the command go to the model, with images and pasted texts. */
+  readonly asks?: boolean;
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
 

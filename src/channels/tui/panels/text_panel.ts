@@ -9,6 +9,7 @@ import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
 import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
+import { givenVariables, type Outgoing } from "../input/outgoing.ts";
 import { flat } from "../text/one_line.ts";
 import { cutWide } from "../text/wrapped.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
@@ -142,9 +143,9 @@ export class SideQuestion extends TextPanel {
   #answer = "";
   #drawn = { answer: "", width: 0 };
 
-  constructor(parts: PanelParts, question: string) {
-    super(parts, { title: "By the way", texts: [{ text: question, look: "dim" }] });
-    this.#question = question;
+  constructor(parts: PanelParts, question: Outgoing) {
+    super(parts, { title: "By the way", texts: [{ text: question.text, look: "dim" }] });
+    this.#question = question.text;
     const emit = (event: QueryEvent): void => {
       this.#progress.take(event);
       this.#answer = this.#progress.answer || this.#progress.draft;
@@ -174,7 +175,7 @@ export class SideQuestion extends TextPanel {
 }
 
 async function answered(
-  question: string,
+  { text, variables, images }: Outgoing,
   { signal, emit }: Pick<AskOptions, "signal" | "emit">,
   parts: PanelParts,
 ): Promise<string> {
@@ -185,9 +186,12 @@ async function answered(
   const pieces = about?.pieces();
   const label = "the conversation so far, as Markdown";
   try {
-    const result = await conversations.ask({ channel: "tui", workspace }, question, {
-      ...{ signal, emit, only: "aside" },
-      ...(pieces ? { variables: { conversation: { label, json: false, encoding: "utf-8", pieces } } } : {}),
+    const result = await conversations.ask({ channel: "tui", workspace }, text, {
+      ...{ signal, emit, only: "aside", images: Object.values(images).map(({ image }) => image) },
+      variables: {
+        ...givenVariables(variables),
+        ...(pieces ? { conversation: { label, json: false, encoding: "utf-8", pieces } } : {}),
+      },
       onBranch: (made) => void (own.branch = made),
     });
     return shownAnswer(result);

@@ -105,17 +105,6 @@ Deno.test("vis review accepts a target, a range and instructions, in each order 
   }
 });
 
-Deno.test("a review of an unknown branch is an error of usage without a call", async () => {
-  for (const args of [["review", "nosuch"], ["review", "nosuch", "security"], ["run", "/review nosuch"]]) {
-    const { code, err, text } = await run(args);
-    assert.deepEqual([code, text], [2, undefined]);
-    assert.match(
-      err,
-      /^vis: Cannot review nosuch: the repository has no such branch, tag or commit; name another, or /,
-    );
-  }
-});
-
 Deno.test("vis review --schema prints findings that match the schema", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "findings.json");

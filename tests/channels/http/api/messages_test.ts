@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { ApprovalAnswer } from "../../../../src/domain/query/approval.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
 import { abortable } from "../../../../src/domain/kit/concurrency.ts";
+import { reviewRequest } from "../../../../src/domain/query/stored_query.ts";
 import { oneToken } from "../../../../src/channels/http/tokens.ts";
 import { ASKING } from "../../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
@@ -598,4 +600,14 @@ Deno.test("answers come as trees without markup when they are asked for", async 
   assert.deepEqual([items[1].answerTree, items[2].answerTree], [null, null]);
   const [plain] = (await (await rig.ask(`${at}/queries?limit=1`)).json()).items;
   assert.ok(!("answerTree" in plain));
+});
+
+Deno.test("a review of an unknown branch is a bad request, and the conversation stays empty", async () => {
+  const targetOf = () => Promise.reject(new UsageError("Cannot review nosuch: the repository has no such branch"));
+  await using rig = await startRig([], { engine: { targetOf } });
+  const id = await rig.conversation();
+  const sent = await rig.post(messages(id), { request: reviewRequest("nosuch"), review: true });
+  assert.equal(sent.status, 400);
+  assert.match((await sent.json()).detail, /^Cannot review nosuch: /);
+  assert.deepEqual(await queries(rig, id), []);
 });
