@@ -201,7 +201,12 @@ export const SettingFactsSchema = z.object({
   doc: z.string(),
   type: z.string(),
   project: z.boolean().describe("Whether the file of a workspace may set this setting without trust"),
-  layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
+  layers: z.array(z.object({
+    layer: z.string(),
+    where: z.string(),
+    value: z.unknown(),
+    counts: z.boolean().describe("Whether the layer contributes to the value: a layer overrides another, or adds entries"),
+  })),
 });
 
 export type SettingFacts = Frozen<z.infer<typeof SettingFactsSchema>>;
@@ -212,6 +217,7 @@ export const SettingChangeSchema = z.object({
   value: z.unknown(),
   changed: z.boolean(),
   overruled: z.string().describe('Variable, flag or file that overrides the setting; "" if none does'),
+  extended: z.string().describe('Variable, flag or file that adds entries to the setting; "" if none does'),
 });
 
 export type SettingChange = Frozen<z.infer<typeof SettingChangeSchema>>;

@@ -60,11 +60,18 @@ interface Facts {
   readonly onByDefault?: boolean | undefined;
 }
 
-export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
+export function isWanted(name: string, facts: Facts, wants: Wants): boolean {
+  return whyUnwanted(name, facts, wants) === null;
+}
+
+/** Returns null for a wanted extension. */
+export function whyUnwanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): string | null {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
-  if (isListed(deny) || allow !== null && !isListed(allow)) return false;
-  if (onByDefault === undefined) return true;
+  if (isListed(deny)) return "it is in extensions.deny";
+  if (locked && onByDefault !== undefined) return "it is never in the locked profile";
+  if (allow !== null && !isListed(allow)) return "it is not in extensions.allow";
+  if (onByDefault === undefined) return null;
   const { enabled = onByDefault || allow !== null } = Object(config[namespace]);
-  return !locked && (off || enabled === true);
+  return off || enabled === true ? null : "it is off";
 }

@@ -3,7 +3,7 @@ import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/admin_reports.ts";
 import type { Log } from "../logging/log.ts";
 import { answerInTime, messageWithLine, TookTooLong } from "./active_extensions.ts";
-import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
+import { type FoundFolder, type Wants, whyUnwanted } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { requirementFault } from "./registry.ts";
 import type { Extension } from "./spec.ts";
@@ -20,6 +20,8 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
   readonly skipped: readonly Skipped[];
+  /** The settings exclude these extensions. */
+  readonly unwanted: readonly Skipped[];
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -28,6 +30,7 @@ export interface Skipped {
   readonly state: LeftOut;
   readonly reason: string;
   readonly folder?: FoundFolder;
+  readonly extension?: NormalExtension;
 }
 
 export interface LoadOptions extends Wants {
@@ -47,9 +50,11 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
     ...(options.folders ?? []).map((folder) => loadFolder(folder, options)),
   ])).flat();
-  const wanted = results.flatMap((one): readonly Loaded[] => "reason" in one ? [one] : wantedPart(one, options));
-  const found = distinct(wanted.filter((one) => "extension" in one));
-  const skipped: Skipped[] = [...wanted.filter((one) => "reason" in one), ...found.skipped];
+  const read = results.map((one) => "reason" in one ? one : wantedPart(one, options));
+  const found = distinct(read.flatMap((one) => "reason" in one ? [] : [one]));
+  const leftOut = read.filter((one) => "reason" in one);
+  const unwanted = leftOut.filter(({ state }) => state === "off");
+  const skipped: Skipped[] = [...leftOut.filter(({ state }) => state !== "off"), ...found.skipped];
   const loaded = installable(found.kept);
   for (const one of found.kept.filter((one) => !loaded.includes(one))) {
     skipped.push(failed(one, chainOf(one, found.kept)));
@@ -65,7 +70,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
   const folders = new Map(
     loaded.flatMap(({ extension, folder }) => folder ? [[extension.namespace, folder] as const] : []),
   );
-  return { loaded: loaded.map(({ extension }) => extension), skipped, folders };
+  return { loaded: loaded.map(({ extension }) => extension), skipped, unwanted, folders };
 }
 
 interface Found {
@@ -77,11 +82,14 @@ type Loaded = Found | Skipped;
 
 /** The operator of the locked profile allowed the extensions in folders, so Vis loads such an extension whole if it has
  * no `readOnly`. */
-function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
-  if (!isWanted(one.name, one.extension, options)) return [];
-  if (options.locked?.writable !== false) return [one];
+function wantedPart(one: Found, options: LoadOptions): Loaded {
+  const why = whyUnwanted(one.name, one.extension, options);
+  if (why !== null) return { ...one, state: "off", reason: why };
+  if (options.locked?.writable !== false) return one;
   const extension = readOnlyPart(one.extension) ?? (one.folder ? one.extension : null);
-  return extension ? [{ ...one, extension }] : [];
+  return extension
+    ? { ...one, extension }
+    : { ...one, state: "off", reason: "in the locked profile, it works only with --writable" };
 }
 
 function readOnlyPart(extension: NormalExtension): NormalExtension | null {
@@ -159,19 +167,18 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
     return [{ name, state: "skipped", reason: messageOf(error), folder }];
   }
   return await Promise.all(
-    read.entries.filter(({ namespace }) => isNamed(namespace, options)).map(async (entry): Promise<Loaded> => {
+    read.entries.map(async (entry): Promise<Loaded> => {
+      const { namespace: name } = entry;
+      // Vis checks the namespace before the import, so that the code of excluded extensions does not run.
+      const why = whyUnwanted(name, { namespace: name }, options);
+      if (why !== null) return { name, folder, state: "off", reason: why };
       try {
-        return { name: entry.namespace, folder, extension: await importExtension(read, entry, folderOptions) };
+        return { name, folder, extension: await importExtension(read, entry, folderOptions) };
       } catch (error) {
-        return thrown({ name: entry.namespace, folder }, error, messageWithLine(error));
+        return thrown({ name, folder }, error, messageWithLine(error));
       }
     }),
   );
-}
-
-/** Vis checks the namespace before the import, so that the code of excluded extensions does not run. */
-function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
-  return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }
 
 function thrown(of: Pick<Found, "name" | "folder">, error: unknown, message: string): Skipped {

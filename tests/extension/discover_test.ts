@@ -1,4 +1,4 @@
-import { isWanted, type Wants } from "../../src/extension/discover.ts";
+import { isWanted, type Wants, whyUnwanted } from "../../src/extension/discover.ts";
 import assert from "node:assert/strict";
 
 const wanted = (wants: Wants, facts: { readonly onByDefault?: boolean } = {}): boolean =>
@@ -36,4 +36,12 @@ Deno.test("isWanted() loads an extension that is on by default until it is switc
   for (const wants of [off, { ...off, allow: ["one"] }, { allow: ["two"] }, { deny: ["one"] }]) {
     assert.ok(!wanted(wants, onByDefault), JSON.stringify(wants));
   }
+});
+
+Deno.test("whyUnwanted() names the setting that leaves an extension out", () => {
+  const why = (wants: Wants, onByDefault?: boolean) => whyUnwanted("one", { namespace: "a.one", onByDefault }, wants);
+  assert.equal(why({ deny: ["a.one"], allow: [] }), "it is in extensions.deny");
+  assert.equal(why({ allow: ["two"] }), "it is not in extensions.allow");
+  assert.equal(why({ allow: ["one"], locked: { writable: true } }, true), "it is never in the locked profile");
+  assert.equal(why({ allow: ["one"], locked: { writable: true } }), null);
 });

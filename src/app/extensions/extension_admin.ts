@@ -55,10 +55,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   async list(): Promise<readonly ExtensionFacts[]> {
-    const { loaded, skipped, folders } = await this.#load({ off: true });
+    const { loaded, skipped, unwanted, folders } = await this.#load({ off: true });
     return [
       ...loaded.map((one) => this.#whetherOff(one, factsOf(one, folders.get(one.namespace)))),
-      ...skipped.map(skippedFacts),
+      ...[...skipped, ...unwanted].map(skippedFacts),
     ];
   }
 
@@ -82,10 +82,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   async show(name: string): Promise<ExtensionFacts & { readonly text: string }> {
-    const { loaded, skipped, folders, registry } = await this.#load({ off: true });
+    const { loaded, skipped, unwanted, folders, registry } = await this.#load({ off: true });
     const found = loaded.find((one) => one.namespace === name || one.alias.alias === name);
     if (!found) {
-      const left = skipped.find((one) => one.name === name);
+      const left = [...skipped, ...unwanted].find((one) => one.name === name || one.extension?.namespace === name);
       if (left) return { ...skippedFacts(left), text: "" };
       throw new UsageError(
         `Cannot show extension ${name}: Vis has loaded no extension with this name; vis extensions list shows all ` +
@@ -342,7 +342,8 @@ function settingLines({ namespace, config }: Extension): readonly string[] {
   return lines.length === 0 ? [] : [`Settings, in extensions.config.${namespace}:\n${lines.join("\n")}`];
 }
 
-function skippedFacts({ name, state, reason, folder }: Skipped): ExtensionFacts {
+function skippedFacts({ name, state, reason, folder, extension }: Skipped): ExtensionFacts {
+  if (extension) return { ...factsOf(extension, folder), state, reason };
   const place = folder?.place ?? "shipped";
   return { name, place, state, version: "", alias: "", doc: "", path: folder?.path ?? "", reason, commands: [] };
 }

@@ -74,7 +74,7 @@ export async function buildRegistry(
       return false;
     }
   });
-  return { registry, loaded, skipped, folders: report.folders };
+  return { ...report, registry, loaded, skipped };
 }
 
 async function loadOne(

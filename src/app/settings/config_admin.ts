@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
 import { fileLayer, refusedKeys } from "../../config/file_layer.ts";
@@ -120,7 +121,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const { text, value } = await this.#fitting(setting, { at, file, words, project, refused: secretRefused });
     const changed = text !== file.text;
     if (changed && write) await writeConfigFile(path, { text, follow: !project });
-    return { key, path, value, changed, overruled: await this.#overruled(key, project) };
+    return { key, path, value, changed, ...await this.#above(key, { value, project }) };
   }
 
   async layer(given: readonly string[]): Promise<ConfigLayer> {
@@ -161,7 +162,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const before = file?.text ?? "";
     const text = at === undefined ? before : removeFromJsonc(before, at);
     if (text !== before) await writeConfigFile(path, { text, follow: !project });
-    return { key, path, value: null, changed: text !== before, overruled: "" };
+    return { key, path, value: null, changed: text !== before, ...NOTHING_ABOVE };
   }
 
   async trustable(): Promise<ConfigTrustFacts | null> {
@@ -310,15 +311,15 @@ export class AppConfigAdmin implements ConfigAdmin {
     const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
     // Every extension would add its default values to the list of all sections, so this list omits defaults.
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
-    const said = asked.flatMap(({ layer, values, where }) =>
-      places.flatMap((place) => {
-        const value = valueAt(values, place);
-        return value === undefined ? [] : [{ layer, where: where(key), value: show(value) }];
-      })
-    );
+    const from = (first: number): unknown => valueAt(sections.merged(asked.slice(first)), places.at(-1) ?? []);
+    const said = asked.flatMap(({ layer, values, where }, at) => {
+      const given = places.map((place) => valueAt(values, place)).filter((value) => value !== undefined);
+      const counts = given.length > 0 && !isDeepStrictEqual(from(at), from(at + 1));
+      return given.map((value) => ({ layer, where: where(key), value: show(value), counts }));
+    });
     const top = said.at(-1);
     const project = sections.projectKeys.some((one) => canonical === one || canonical.startsWith(`${one}.`));
-    const value = show(valueAt(sections.merged(asked), places.at(-1) ?? [])) ?? null;
+    const value = show(from(0)) ?? null;
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
@@ -375,16 +376,32 @@ export class AppConfigAdmin implements ConfigAdmin {
     return this.#places.home === null ? null : this.path({ project: false });
   }
 
-  async #overruled(key: string, project: boolean): Promise<string> {
+  async #above(
+    key: string,
+    { value, project }: { readonly value: unknown; readonly project: boolean },
+  ): Promise<Pick<SettingChange, "overruled" | "extended">> {
     try {
-      const { layers, layer } = await this.explain(key);
+      const { layers, layer, where, value: whole } = await this.explain(key);
       const own = project ? "project" : "user";
-      return layer === own || layer === "default" ? "" : layers.at(-1)?.where ?? "";
+      if (layer === own || layer === "default" || !layers.some((one) => one.layer === own)) return NOTHING_ABOVE;
+      const isKept = typeof value === "object" && contains(whole, value);
+      return isKept ? { ...NOTHING_ABOVE, extended: where } : { ...NOTHING_ABOVE, overruled: where };
     } catch (error) {
-      if (error instanceof ConfigError) return "";
+      if (error instanceof ConfigError) return NOTHING_ABOVE;
       throw error;
     }
   }
+}
+
+const NOTHING_ABOVE = { overruled: "", extended: "" };
+
+/** A list contains another list with the same or fewer entries. */
+function contains(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(whole) && Array.isArray(part)) {
+    return part.every((one) => whole.some((other) => isDeepStrictEqual(one, other)));
+  }
+  if (typeof part !== "object" || part === null) return isDeepStrictEqual(whole, part);
+  return Object.entries(part).every(([key, value]) => contains(valueAt(whole, [key]), value));
 }
 
 /** The settings omit the database of the environment, whose URL can contain a password. A report masks the password. */

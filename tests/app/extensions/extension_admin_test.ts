@@ -379,10 +379,25 @@ Deno.test("list() shows that an extension is off, and how it is switched on", ()
     assert.equal(await stateOf(index, off), "off it is off: vis config set shell.enabled true");
     assert.equal(await stateOf(index, {}), "loaded ");
     assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
+    assert.equal(await stateOf(index, { deny: ["shell"] }), "off it is in extensions.deny");
+    assert.equal(await stateOf(index, { allow: ["fs"] }), "off it is not in extensions.allow");
     const own = sample({ namespace: "test.own", onByDefault: false, symbols: [say] });
     const parts = { shipped: { own: () => Promise.resolve({ default: own }) } };
     assert.equal(await stateOf(parts, {}), "off it is off: vis config set extensions.config.test.own.enabled true");
     assert.equal(await stateOf(parts, on("test.own")), "loaded ");
+  }));
+
+Deno.test("list(), show() and check() know a denied extension of a folder, and run none of its code", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder, { extensions: { deny: ["com.acme.issues"] } });
+    await write(join(home, "extensions/issues"), {
+      "vis.json": manifestOf({ namespace: "com.acme.issues" }),
+      "mod.ts": "throw new Error('loaded')",
+    });
+    const found = (await admin.list()).find(({ name }) => name === "com.acme.issues");
+    assert.deepEqual([found?.state, found?.place, found?.reason], ["off", "home", "it is in extensions.deny"]);
+    assert.equal((await admin.show("com.acme.issues")).reason, "it is in extensions.deny");
+    assert.ok((await admin.check(null)).every(({ ok }) => ok));
   }));
 
 Deno.test("list() distinguishes states by their cause, not by the words of an error", () =>

@@ -75,7 +75,12 @@ Deno.test("serve() the locked profile loads listed extensions, reads no settings
   const server = await at.serve({ profile: "locked" });
   try {
     const { items } = (await read(server, "/api/v1/extensions")).value;
-    assert.deepEqual(items.map(({ name }: { name: string }) => name), ["vis.fs"]);
+    const stateOf = ({ name, state, reason }: { name: string; state: string; reason: string }) =>
+      [name, state, reason].join();
+    const states: readonly string[] = items.map(stateOf);
+    assert.deepEqual(states.filter((one) => one.includes("loaded")), ["vis.fs,loaded,"]);
+    assert.ok(states.includes("vis.shell,off,it is never in the locked profile"), states.join("\n"));
+    assert.ok(states.includes("vis.git,off,it is not in extensions.allow"), states.join("\n"));
     const text = await prompt(server);
     assert.match(text, /fs\.readFile/);
     assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
@@ -110,7 +115,8 @@ Deno.test("serve() the locked profile: a block writes no file", async () => {
 Deno.test("serve() the locked profile lets extensions write where that is said, and loads none where none is listed", async () => {
   await using at = await place();
   const writable = await at.serve({ profile: "locked", writable: true });
-  assert.deepEqual((await read(writable, "/api/v1/extensions")).value.items, []);
+  const { items } = (await read(writable, "/api/v1/extensions")).value;
+  assert.ok(items.every(({ state }: { state: string }) => state === "off"));
   await writable.close();
   assert.match(writable.notes.join("\n"), /extensions: none \(extensions\.allow lists none\)$/m);
   await Deno.writeTextFile(join(at.home, "config.jsonc"), '{ "extensions": { "allow": ["shell"] } }');

@@ -344,6 +344,23 @@ Deno.test("AppConfigAdmin.set() names the source that overrides the written valu
     assert.equal((await (await admin()).set("model", { words: ["n"], ...own })).overruled, "");
   }));
 
+Deno.test("AppConfigAdmin names the sources that add to a list instead of overriding it", () =>
+  withPlace(async ({ own: path, project, admin }) => {
+    await Deno.writeTextFile(project, '{ "extensions": { "deny": ["memo"] }, "secrets": ["*.k"], "model": "p" }');
+    const config = await admin({});
+    for (const [key, word] of [["extensions.deny", "web"], ["secrets", "*.pem"]] as const) {
+      const { overruled, extended } = await config.set(key, { words: [word], ...own });
+      assert.deepEqual([overruled, extended], ["", project], key);
+      const { layers } = await config.explain(key);
+      const counting = layers.filter(({ counts }) => counts).map(({ where }) => where);
+      assert.deepEqual(counting, [path, project], key);
+    }
+    const { overruled, extended } = await config.set("model", { words: ["u"], ...own });
+    assert.deepEqual([overruled, extended], [project, ""]);
+    const { layers } = await config.explain("model");
+    assert.deepEqual(layers.filter(({ counts }) => counts).map(({ layer }) => layer), ["project"]);
+  }));
+
 Deno.test("AppConfigAdmin.unset() removes a key, even an invalid one, and thus repairs the file", () =>
   withPlace(async ({ home, own: path, admin }) => {
     await Deno.mkdir(home);

@@ -93,9 +93,12 @@ async function adminOf({ services, flags }: Input): Promise<ConfigAdmin> {
 function changed(change: SettingChange, line: string, { io, flags }: Pick<Input, "io" | "flags">): number {
   show(change, [line], { io, flags });
   if (!flags.json && io.stdoutIsTerminal) io.stderr("A Vis that already runs uses the change after its next start.\n");
-  if (change.overruled !== "" && !flags.json) {
-    io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
-  }
+  const above = change.overruled !== ""
+    ? `${change.overruled} overrides this setting`
+    : change.extended !== ""
+    ? `${change.extended} adds entries to this setting`
+    : "";
+  if (above !== "" && !flags.json) io.stderr(visibleText(`vis: ${above} (vis config explain ${change.key})\n`));
   return 0;
 }
 
@@ -108,13 +111,13 @@ function show(value: unknown, lines: readonly string[], { io, flags }: Pick<Inpu
 
 function table(facts: readonly SettingFacts[]): readonly string[] {
   const width = Math.min(40, Math.max(0, ...facts.map(({ key }) => key.length)));
-  return facts.map(({ key, value, layer, where }) => {
-    const from = layer === "default" ? "default" : where;
+  return facts.map(({ key, value, layers }) => {
+    const from = layers.filter(({ counts }) => counts).map(({ where }) => where || "default").join(" + ");
     return visibleText(`${key.padEnd(width)}  ${oneLine(JSON.stringify(value), 60).padEnd(20)}  ${from}`);
   });
 }
 
-function explained({ key, value, layer, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
+function explained({ key, value, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
   const text = visibleText(`${key} = ${JSON.stringify(value)}`);
   const about = [
@@ -123,7 +126,7 @@ function explained({ key, value, layer, doc, type, project, layers }: SettingFac
   ];
   const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;
-    return `${one.layer === layer ? color.green("→") : " "} ${visibleText(line)}`;
+    return `${one.counts ? color.green("→") : " "} ${visibleText(line)}`;
   });
   return [color.bold(text), ...about, ...places];
 }

@@ -12,10 +12,11 @@ const MODEL: SettingFacts = {
   doc: "Model used",
   type: "string",
   project: true,
-  layers: [{ layer: "default", where: "", value: null }, {
+  layers: [{ layer: "default", where: "", value: null, counts: false }, {
     layer: "user",
     where: "/h/config.jsonc",
     value: "\x1b[2Jm",
+    counts: true,
   }],
 };
 
@@ -48,7 +49,7 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
 
 Deno.test("vis config set names the entries of a list that no extension has", async () => {
   const value = ["web", "wbe"];
-  const change = { key: "extensions.deny", path: "/h/config.jsonc", value, changed: true, overruled: "" };
+  const change = { key: "extensions.deny", path: "/h/config.jsonc", value, changed: true, overruled: "", extended: "" };
   const extensionAdmin = () =>
     Promise.resolve({
       ...NO_EXTENSIONS,
@@ -61,7 +62,7 @@ Deno.test("vis config set names the entries of a list that no extension has", as
 });
 
 Deno.test("vis config set on a terminal tells when a running Vis uses the change", async () => {
-  const change = { key: "model", path: "/h/config.jsonc", value: "m", changed: true, overruled: "" };
+  const change = { key: "model", path: "/h/config.jsonc", value: "m", changed: true, overruled: "", extended: "" };
   const admin = { set: () => Promise.resolve(change) };
   const at = async (stdoutIsTerminal: boolean, ...flags: string[]) =>
     (await config(["set", "model", "m", ...flags], admin, { stdoutIsTerminal })).err;
@@ -87,12 +88,39 @@ Deno.test("vis config set passes its words on, and names the source that overrid
   const asked: unknown[] = [];
   const set: ConfigAdmin["set"] = (key, change) => {
     asked.push([key, change.words, change.project]);
-    return Promise.resolve({ key, path: "/p", value: 8, changed: true, overruled: "VIS_MODEL" });
+    return Promise.resolve({ key, path: "/p", value: 8, changed: true, overruled: "VIS_MODEL", extended: "" });
   };
   const { code, out, err } = await config(["set", "--project", "model", "a", "b"], { set });
   assert.deepEqual([code, asked], [0, [["model", ["a", "b"], true]]]);
   assert.equal(out, "model = 8 in /p\n");
   assert.match(err, /^vis: VIS_MODEL overrides this setting/);
+});
+
+Deno.test("vis config shows each source of a list to which several sources add", async () => {
+  const [own, theirs] = ["/h/config.jsonc", "/w/.vis/config.jsonc"];
+  const facts: SettingFacts = {
+    ...{ ...MODEL, key: "shell.deny", value: ["sudo*", "dd *"], layer: "project", where: theirs },
+    layers: [
+      { layer: "default", where: "", value: [], counts: false },
+      { layer: "user", where: own, value: ["sudo*"], counts: true },
+      { layer: "project", where: theirs, value: ["dd *"], counts: true },
+    ],
+  };
+  const change = { key: "shell.deny", path: own, value: ["sudo*"], changed: true, overruled: "", extended: theirs };
+  const admin = {
+    list: () => Promise.resolve([facts]),
+    explain: () => Promise.resolve(facts),
+    set: () => Promise.resolve(change),
+  };
+  const listed = await config(["list"], admin);
+  assert.ok(listed.out.endsWith(`  ${own} + ${theirs}\n`), listed.out);
+  const { out } = await config(["explain", "shell.deny"], admin);
+  assert.deepEqual(out.split("\n").filter((line) => line.startsWith("→")).map((line) => line.split(/ +/)[1]), [
+    "user",
+    "project",
+  ]);
+  const { err } = await config(["set", "shell.deny", "sudo*"], admin);
+  assert.equal(err, `vis: ${theirs} adds entries to this setting (vis config explain shell.deny)\n`);
 });
 
 Deno.test("vis config trust shows first, and trusts only with --yes", async () => {

@@ -126,7 +126,7 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
   const config: Partial<ConfigAdmin> = {
     set: (name, { words }) => {
       kept.push([name, words]);
-      return Promise.resolve({ key: name, path: "", value: words[0], changed: true, overruled: "" });
+      return Promise.resolve({ key: name, path: "", value: words[0], changed: true, overruled: "", extended: "" });
     },
   };
   const parts = {
