@@ -205,7 +205,9 @@ export const SettingFactsSchema = z.object({
     layer: z.string(),
     where: z.string(),
     value: z.unknown(),
-    counts: z.boolean().describe("Whether the layer contributes to the value: a layer overrides another, or adds entries"),
+    counts: z.boolean().describe(
+      "Whether the layer contributes to the value: a layer overrides another, or adds entries",
+    ),
   })),
 });
 

@@ -15,7 +15,6 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  url: "a URL",
   date: "a date, such as 2026-03-01",
   datetime: "a time, such as 2026-03-01T12:00:00Z",
   base64: "Base64",
@@ -46,7 +45,7 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_format":
       return issue.format === "regex"
         ? `must match ${issue.pattern}`
-        : `must be ${FORMATS[issue.format] ?? issue.format}`;
+        : `must be ${issue.format === "url" ? urlKind(issue) : FORMATS[issue.format] ?? issue.format}`;
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_key":
@@ -76,6 +75,12 @@ function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): str
 function kindOf({ expected, inst }: z.core.$ZodRawIssue & { readonly expected?: string }): string {
   const { format = "" } = (inst?._zod.def ?? {}) as { readonly format?: string };
   return KINDS[format] ?? KINDS[expected ?? ""] ?? `of the type ${expected}`;
+}
+
+function urlKind({ inst }: z.core.$ZodRawIssue): string {
+  const { protocol } = (inst?._zod.def ?? {}) as { readonly protocol?: RegExp };
+  const accepted = ["http", "https"].filter((one) => protocol?.test(one));
+  return accepted.length === 0 ? "a URL" : `an ${accepted.join(" or ")} URL`;
 }
 
 function isNumber(origin: string): boolean {

@@ -17,6 +17,8 @@ const CASES: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.number().gt(0), 0, "must be more than 0"],
   [z.strictObject({}), { a: 1, b: 2 }, "has the unknown keys a, b"],
   [z.url(), "x", "must be a URL"],
+  [z.url({ protocol: /^https$/ }), "http://x/y", "must be an https URL"],
+  [z.url({ protocol: /^https?$/ }).nullable(), "file:///x", "must be an http or https URL"],
   [z.iso.datetime(), "x", "must be a time, such as 2026-03-01T12:00:00Z"],
   [z.string().regex(/^a$/), "b", "must match /^a$/"],
   [z.number().multipleOf(5), 3, "must be a multiple of 5"],

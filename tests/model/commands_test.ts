@@ -74,6 +74,6 @@ Deno.test("doc() explains how long a started command runs, and a run that ended 
     await using kept = await startEngine([DONE, start, DONE], options(at));
     await kept.ask("Does it run?");
     assert.match(kept.context(0), /Ended with this run: echo ready; sleep 907\.3/);
-    assert.deepEqual((await kept.ask("Start it again")).notes, ["ran echo ready; sleep 907.3"]);
+    assert.deepEqual((await kept.ask("Start it again")).notes, ["started echo ready; sleep 907.3"]);
   });
 });

@@ -30,7 +30,7 @@ const WorkSchema = z.object({
   removed: count.describe("Lines that were removed from files"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "Outcome of the last run of each command; the newest 20. If the exit code of a command hides that a part failed, exitCode is the exit code of this part",
+      "Outcome of the last run of each command; the newest 20. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),

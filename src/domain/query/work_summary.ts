@@ -100,14 +100,16 @@ export class QueryWork {
     const others = [
       ...new Set(this.#others.map(({ what, outcome }) => outcome === "" ? what : `${what} · ${outcome}`)),
     ];
-    const ran = commands.slice(-SHOWN_COMMANDS).map(({ command, outcome }) => {
+    const ran = commands.slice(-SHOWN_COMMANDS).map(({ command, outcome, exitCode }) => {
       const short = oneLine(command, SHOWN_CHARS);
-      return outcome === "" ? short : `${short} (${outcome})`;
-    });
+      // A command without an exit code and without an outcome had not ended.
+      const verb = exitCode === null && outcome === "" ? "started" : "ran";
+      return { verb, text: outcome === "" ? short : `${short} (${outcome})` };
+    }).map(({ verb, text }, at, all) => verb === all[at - 1]?.verb ? text : `${verb} ${text}`);
     const parts = [
       ...files.total === "" ? [] : [files.total],
       ...shown(others.slice(-SHOWN_OTHERS), others.length),
-      ...shown(ran, commands.length).map((text, at) => at === 0 ? `ran ${text}` : text),
+      ...shown(ran, commands.length),
     ];
     const none = claimed && !this.acted ? "no file changed, no command ran" : "";
     return {

@@ -11,6 +11,20 @@ Deno.test("facts() name a long command by its beginning, and list it whole", () 
   assert.deepEqual(commands, [{ command, exitCode: 1, outcome: "exit code 1" }]);
 });
 
+Deno.test("facts() call a command started until its end is known", () => {
+  const work = new QueryWork();
+  const take = (subject: string, exitCode: number | null, outcome = ""): void =>
+    work.take({ name: "shell.x", action: { doing: "", done: "", things: "commands", subject }, exitCode, outcome });
+  const text = (): string => work.facts(new ChangedFiles(), { claimed: false }).text;
+  take("npm run dev", null);
+  assert.equal(text(), "started npm run dev");
+  take("ls", 0);
+  take("sleep 9", null, "timed out");
+  assert.equal(text(), "started npm run dev, ran ls, sleep 9 (timed out)");
+  take("npm run dev", 0);
+  assert.equal(text(), "ran ls, sleep 9 (timed out), npm run dev");
+});
+
 Deno.test("StepCalls counts the calls of all steps by kind, with those that failed or were refused", () => {
   const calls = new StepCalls();
   assert.equal(calls.text, "");

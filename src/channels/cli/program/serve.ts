@@ -124,6 +124,7 @@ function addProtocols(program: Command, context: Context): void {
     doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
       "variables; or manage the MCP servers in your settings: add, list, remove, login, logout",
     examples: MCP,
+    cwd: FLAGS.cwd,
   });
   addMcpServers(refuseWords(mcp), context);
   addProtocol(program, {
@@ -131,15 +132,20 @@ function addProtocols(program: Command, context: Context): void {
     protocol: "acp",
     doc: "serve an editor that speaks the Agent Client Protocol on stdin and stdout",
     examples: ACP,
+    cwd: [
+      "--cwd <dir>",
+      "folder whose settings Vis checks at startup (default: current folder); the editor specifies the folder of each session",
+    ],
   });
 }
 
 function addProtocol(
   program: Command,
-  { services, io, finish, protocol, doc, examples }: Context & {
+  { services, io, finish, protocol, doc, examples, cwd }: Context & {
     readonly protocol: "mcp" | "acp";
     readonly doc: string;
     readonly examples: string;
+    readonly cwd: readonly [flags: string, description: string];
   },
 ): Command {
   return program.command(protocol)
@@ -149,7 +155,7 @@ function addProtocol(
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
-    .option(...FLAGS.cwd)
+    .option(...cwd)
     .option(...FLAGS.set)
     .addHelpText("after", examples)
     .action(async (flags: OpenRequest) => {
