@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 23bb7687c235ba8268bd1d1561c047be377ca58e7b518b5febd5f649582ac2a6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 10bf2de74c012c3f80cd75c8b1c6766a19f1176b3ec9ab3a95d3c93573ebd5fa
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
