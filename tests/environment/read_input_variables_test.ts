@@ -69,7 +69,7 @@ Deno.test("readGiven() names a guessed encoding, and counts the replaced charact
   assert.match(large.text, /; read as windows-1252, a guess\./);
   const chars = runs(2, 5) << 20;
   const many = await given(new Uint8Array(chars).fill(0xe9), { piece: 77_777 });
-  assert.deepEqual([many.image.summary.size, many.kept === "é".repeat(chars)], [chars, true]);
+  assert.deepEqual([many.image.summary.size, new Set(many.kept).size], [chars, 1]);
 });
 
 Deno.test("readGiven() reads UTF-16 by its mark, and JSON with a mark", async () => {
