@@ -41,7 +41,7 @@ async function goTo(
   const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...how, to, ...(start ? [start] : [])];
   const done = await git.run(args, { changes: "workspace" });
   if (done.code === 0) return;
-  refuseDuring(await readStatus(git), cannot);
+  await refuseDuring(git, await readStatus(git), cannot);
   throw gitRefusal(done, cannot);
 
   function unknown(error: unknown): never {

@@ -1,12 +1,12 @@
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { advised, type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
-import { askToChange, Git, plainReason, reasonLines, spawnOf, unmatchedPath } from "./git.ts";
+import { askToChange, Git, gitRefusal, gitSays, plainReason, reasonedOutput, spawnOf, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
-import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
+import { type FileStatus, type GitState, halfRenames, readState, readStatus, wayOn } from "./status.ts";
 
 export async function init(
   env: EnvironmentView,
@@ -233,7 +233,7 @@ async function commitError(
     readonly paths: CommitOptions["paths"] | undefined;
   },
 ): Promise<Error> {
-  const { files, count } = await readStatus(git);
+  const status = await readStatus(git), { files, count } = status;
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
     return advised(new Error(`Cannot commit: conflicts remain in ${someOf(names)}`), "edit the files and git.add them");
@@ -245,7 +245,10 @@ async function commitError(
     return advised(new Error(`Cannot commit: git does not track ${path} yet`), "git.add it first");
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
-  const said = reasonLines(stderr).length > 0 ? stderr : stdout;
+  const said = reasonedOutput({ stdout, stderr });
+  if (status.during !== undefined && gitSays("empty", said) && files.every(({ untracked }) => untracked)) {
+    return advised(gitRefusal({ stdout, stderr }, "Cannot commit"), await wayOn(git, status));
+  }
   if (said === stderr || paths === undefined && count.staged > 0) {
     return new Error(`Cannot commit: ${plainReason(said)}`);
   }

@@ -295,6 +295,7 @@ const WORDS = {
   unmerged: /needs merge|resolve your current index/i,
   uncommitted: /you have unstaged changes|your index contains uncommitted changes|cannot .*: your local changes/i,
   untracked: /untracked working tree files/,
+  empty: /is now empty|nothing (?:added )?to commit|no changes added to commit/,
   noPath: /no such file|cannot stat path/i,
   notInCommit: /no such path/i,
   noRef:
@@ -321,7 +322,7 @@ function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-export function reasonLines(output: string): readonly string[] {
+function reasonLines(output: string): readonly string[] {
   const lines = output.trim().split("\n").filter((line) => !ADVICE.test(line));
   return lines.map((line) => line.replace(/^(fatal|error): /, "").trim().replace(/[.;]+$/, "")).filter((line) =>
     line !== ""
@@ -334,30 +335,43 @@ export function plainReason(stderr: string): string {
   return shorten(plain, MAX_REASON).replace(/[.;]+$/, "");
 }
 
-export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
-  const said = stderr.trim() || stdout;
+/** Git writes some reasons to standard output, for example that no file has changed. */
+export function reasonedOutput({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">): string {
+  return reasonLines(stderr).length > 0 ? stderr : stdout.trim() || stderr;
+}
+
+export function gitRefusal(result: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
+  const { why, advice } = gitReason(result);
+  const error = new Error(`${cannot}: ${why}`);
+  return advice === undefined ? error : advised(error, advice);
+}
+
+export function gitReason(
+  result: Pick<GitResult, "stdout" | "stderr">,
+): { readonly why: string; readonly advice?: string } {
+  const said = reasonedOutput(result);
   const paths = overwrittenPaths(said);
   if (paths.length > 0) {
-    if (gitSays("untracked", said)) return untrackedLoss(paths, cannot);
-    return advised(
-      new Error(`${cannot}: it would overwrite uncommitted changes of ${someOf(paths)}`),
-      "git.commit or git.stash them first",
-    );
+    return gitSays("untracked", said)
+      ? { why: untracked(paths), advice: MOVE }
+      : { why: `it would overwrite uncommitted changes of ${someOf(paths)}`, advice: KEEP };
   }
   if (gitSays("unmerged", said)) {
-    return advised(new Error(`${cannot}: files have conflicts`), "edit the files of git.status(), then git.add them");
+    return { why: "files have conflicts", advice: "edit the files of git.status(), then git.add them" };
   }
-  if (gitSays("uncommitted", said)) {
-    return advised(new Error(`${cannot}: the workspace has uncommitted changes`), "git.commit or git.stash them first");
-  }
-  return new Error(`${cannot}: ${plainReason(said)}`);
+  if (gitSays("uncommitted", said)) return { why: "the workspace has uncommitted changes", advice: KEEP };
+  if (gitSays("empty", said)) return { why: "no change is left, so the new commit would be empty" };
+  return { why: plainReason(said) };
+}
+
+const KEEP = "git.commit or git.stash them first", MOVE = "move these files first";
+
+function untracked(paths: readonly string[]): string {
+  return `it would overwrite or remove ${someOf(paths)}, which git does not track`;
 }
 
 export function untrackedLoss(paths: readonly string[], cannot: string): Error {
-  return advised(
-    new Error(`${cannot}: it would overwrite or remove ${someOf(paths)}, which git does not track`),
-    "move these files first",
-  );
+  return advised(new Error(`${cannot}: ${untracked(paths)}`), MOVE);
 }
 
 /** From this version on, git reads settings from the environment. */

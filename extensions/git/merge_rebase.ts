@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { advised, type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
-import { type Call, Git, gitRefusal, type GitResult, plainReason } from "./git.ts";
+import { advised, counted, type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
+import { type Call, Git, gitReason, gitRefusal, type GitResult } from "./git.ts";
 import { committer } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
 import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
-import { type GitState, readState, readStatus, refuseDuring, wayOn } from "./status.ts";
+import { type GitState, isRefused, readState, readStatus, refuseDuring, wayOn } from "./status.ts";
 import { saveWork, uncommitted } from "./stash_reset.ts";
 
 export interface SequenceSteps {
@@ -41,7 +41,7 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
-const MOST_COMMITS = 1000;
+const MOST_COMMITS = 1000, SHORT = 7;
 const SHOWN_STEP = 100;
 
 /** A setting of the repository could choose a strategy or a signing program, so the arguments fix both. */
@@ -78,6 +78,7 @@ export async function merge(
     noFf ? "--no-ff" : ffOnly ? "--ff-only" : "--ff",
     ...(squash ? ["--squash"] : []),
     ...["--no-verify", "--no-verify-signatures", "--no-edit", "--no-stat", "--no-autostash", "--no-log", "--quiet"],
+    "--cleanup=whitespace",
     "-m",
     // For a hash, git would write an unclear description, so Vis writes the message.
     message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
@@ -130,6 +131,7 @@ export async function pickCommits(
     } else each.push(await commitHash(git, ref, cannot));
   }
   if (each.length === 0) throw new Error(`${cannot}: no commit is in the range`);
+  await refuseMainline(git, { each, mainline, cannot });
   const merging = await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
   const flags = [
     ...(during === "revert" ? ["--no-edit"] : []),
@@ -138,6 +140,32 @@ export async function pickCommits(
   ];
   const result = await run(begun, [...merging, during, ...strategy(merging), ...flags, ...each]);
   return await stateAfter(begun, { result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
+}
+
+/** Rejects with Error for a merge without `mainline`, and for a merge without this parent. */
+async function refuseMainline(
+  git: Git,
+  { each, mainline, cannot }: {
+    readonly each: readonly string[];
+    readonly mainline: number | undefined;
+    readonly cannot: string;
+  },
+): Promise<void> {
+  const { stdout } = await git.run(["rev-list", "--no-walk=unsorted", "--parents", "--stdin"], {
+    input: each.map((hash) => `${hash}\n`).join(""),
+  });
+  for (const line of stdout.split("\n")) {
+    const [hash = "", ...parents] = line.split(" "), which = each.length === 1 ? "the commit" : hash.slice(0, SHORT);
+    if (parents.length > 1 && mainline === undefined) {
+      throw advised(
+        new Error(`${cannot}: ${which} is a merge`),
+        "pass {mainline: 1} for its changes against its first parent",
+      );
+    }
+    if (mainline !== undefined && mainline > Math.max(1, parents.length)) {
+      throw new Error(`${cannot}: mainline is ${mainline}, and ${which} has ${counted(parents.length, "parent")}`);
+    }
+  }
 }
 
 interface Begun {
@@ -150,7 +178,7 @@ interface Begun {
 async function begin(env: EnvironmentView, call: Call, cannot: string): Promise<Begun> {
   const git = await Git.of(env, call);
   const status = await readStatus(git);
-  refuseDuring(status, cannot);
+  await refuseDuring(git, status, cannot);
   const author = await committer(git);
   const was = status.commit;
   if (was === null) throw await refError(git, { cannot, stderr: null, refs: [] });
@@ -174,7 +202,7 @@ async function stateAfter(
   const state = await readState(git, next);
   const stopped = result.code !== 0;
   if (stopped && !state.conflicts && state.during === undefined) throw gitRefusal(result, cannot);
-  const why = stopped && !state.conflicts ? { why: plainReason(result.stderr.trim() || result.stdout) } : {};
+  const why = stopped && !state.conflicts ? { why: gitReason(result).why } : {};
   const then = state.conflicts && !state.next ? { next: "edit the files, git.add them, then git.commit(message)" } : {};
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
@@ -195,15 +223,15 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   const cannot = `Cannot ${step} the ${during}`;
   if (status.during !== during) {
     if (status.during === undefined) throw new Error(`${cannot}: no ${during} is unfinished`);
-    throw advised(
-      new Error(`${cannot}: a ${status.during} is unfinished instead`),
-      wayOn(status.during, status.files.some(({ conflict }) => conflict)),
-    );
+    throw advised(new Error(`${cannot}: a ${status.during} is unfinished instead`), await wayOn(git, status));
   }
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
     throw advised(new Error(`${cannot}: conflicts remain in ${someOf(conflicts)}`), "edit the files and git.add them");
+  }
+  if (step === "continue" && conflicts.length === 0 && await isRefused(git, status)) {
+    throw advised(new Error(`${cannot}: git did not apply its next commit`), await wayOn(git, status));
   }
   const began = await beginning(git, during);
   let merging: readonly string[] = [];
@@ -303,7 +331,7 @@ async function describedRef(git: Git, ref: string): Promise<string> {
 async function commitsIn(git: Git, range: string, cannot: string): Promise<readonly string[]> {
   const limit = `--max-count=${MOST_COMMITS + 1}`;
   const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);
-  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  if (code !== 0) throw await refError(git, { cannot, stderr, refs: [range] });
   const hashes = stdout.split("\n").filter((line) => line !== "");
   if (hashes.length > MOST_COMMITS) {
     throw advised(

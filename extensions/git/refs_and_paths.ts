@@ -81,11 +81,30 @@ export async function refError(
     if (short !== undefined && await isAmbiguous(git, short)) {
       return advised(new Error(`${cannot}: several hashes begin with ${short}`), "give more characters of the hash");
     }
+    const side = SIDES.find(([name]) => wanted.startsWith(name)) && otherSide(git);
+    if (side) {
+      return advised(
+        new Error(`${cannot}: the repository has no ${wanted}`),
+        `${side} is the other side of a conflict`,
+      );
+    }
     return new Error(`${cannot}: the repository has no ${wanted}${nearest(wanted, known)}`);
   }
   return unborn
     ? new NoCommitError(`${cannot}: this branch has no commit yet`)
     : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+}
+
+/** During a conflict, HEAD is one side, and the second name of the operation is the other side. */
+const SIDES: readonly (readonly [file: string, side: string])[] = [
+  ["MERGE_HEAD", "MERGE_HEAD"],
+  ["REBASE_HEAD", "REBASE_HEAD"],
+  ["CHERRY_PICK_HEAD", "CHERRY_PICK_HEAD"],
+  ["REVERT_HEAD", "REVERT_HEAD~1"],
+];
+
+function otherSide({ repository: { gitDir } }: Git): string | undefined {
+  return SIDES.find(([file]) => lstatSync(join(gitDir, file), { throwIfNoEntry: false }) !== undefined)?.[1];
 }
 
 async function isAmbiguous(git: Git, short: string): Promise<boolean> {

@@ -19,7 +19,8 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["gpg.ssh.defaultKeyCommand", "/bin/false"],
   ["commit.gpgSign", "false"],
   ["commit.verbose", "false"],
-  ["commit.cleanup", "default"],
+  // For "default", which is a value of git commit, git cherry-pick, revert and rebase print a warning.
+  ["commit.cleanup", "verbatim"],
   ["tag.gpgSign", "false"],
   ["tag.forceSignAnnotated", "false"],
   ["init.templateDir", ""],

@@ -182,7 +182,7 @@ async function pushStash(
     cannot,
     ...(paths === undefined ? {} : { paths }),
   });
-  refuseDuring(status, cannot);
+  await refuseDuring(git, status, cannot);
   const files = status.files.filter((file) => untracked || !file.untracked);
   if (files.length === 0) {
     const error = new Error(`${cannot}: no ${untracked ? "" : "tracked "}file has changed`);

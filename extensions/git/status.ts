@@ -1,4 +1,4 @@
-import { advised, someOf } from "@vis/extension";
+import { advised, smallTextFile, someOf } from "@vis/extension";
 import { join } from "node:path";
 import type { CallOutcome, EnvironmentView } from "@vis/extension";
 import { Git, plainReason } from "./git.ts";
@@ -56,12 +56,16 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   UU: "both modified",
 };
 
+/** Between two commits of a list, git keeps only this file. */
+const STEPS = "sequencer/todo";
+
 const DURING: readonly (readonly [file: string, what: string])[] = [
   ["MERGE_HEAD", "merge"],
   ["rebase-merge", "rebase"],
   ["rebase-apply", "rebase"],
   ["CHERRY_PICK_HEAD", "cherry-pick"],
   ["REVERT_HEAD", "revert"],
+  [STEPS, "cherry-pick"],
   ["BISECT_LOG", "bisect"],
 ];
 
@@ -130,9 +134,15 @@ interface Rename {
 
 async function duringOf(gitDir: string): Promise<string | null> {
   for (const [file, what] of DURING) {
-    if (await Deno.lstat(join(gitDir, file)).then(() => true, () => false)) return what;
+    if (!await isThere(join(gitDir, file))) continue;
+    if (file !== STEPS) return what;
+    return /^\s*revert\b/.test(await smallTextFile(join(gitDir, file)) ?? "") ? "revert" : what;
   }
   return null;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
 }
 
 class StatusReport {
@@ -216,10 +226,10 @@ const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = 
 };
 
 export async function readState(git: Git, next?: string): Promise<GitState> {
-  const { branch, commit, during, files } = await readStatus(git, { limit: MOST });
+  const status = await readStatus(git, { limit: MOST }), { branch, commit, during, files } = status;
   const conflicts = files.flatMap(({ path, conflict }) => conflict ? [{ path, conflict }] : []);
   const subject = commit === null ? "" : (await git.run(["log", "-1", "--no-show-signature", "--format=%s"])).stdout;
-  const then = during === undefined ? next : wayOn(during, conflicts.length > 0);
+  const then = during === undefined ? next : await wayOn(git, status);
   return {
     branch,
     commit,
@@ -238,16 +248,40 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
   return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
 }
 
-export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
-  if (during === undefined) return;
-  const conflicts = files.some(({ conflict }) => conflict !== undefined);
-  throw advised(new Error(`${cannot}: a ${during} is unfinished`), wayOn(during, conflicts));
+type Unfinished = Pick<Status, "during" | "commit" | "count">;
+
+/** Rejects with Error during a merge, rebase, cherry-pick, revert or bisect. */
+export async function refuseDuring(git: Git, status: Unfinished, cannot: string): Promise<void> {
+  if (status.during === undefined) return;
+  throw advised(new Error(`${cannot}: a ${status.during} is unfinished`), await wayOn(git, status));
 }
 
-export function wayOn(during: string, conflicts: boolean): string {
+export async function wayOn(git: Git, status: Unfinished): Promise<string> {
+  const { during = "", count: { conflicts, staged } } = status;
   const [name, skips] = ENDS[during] ?? [];
   if (name === undefined) return "leave it to the user";
   const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;
-  const first = conflicts ? `edit the files, git.add them, then ${continued}` : continued;
-  return `${first}, or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;
+  const abort = `git.${name}({abort: true})`;
+  if (conflicts > 0) return `edit the files, git.add them, then ${continued}, or ${abort}${skips ? SKIP : ""}`;
+  const omit = `git.${name}({skip: true}) to omit the commit`;
+  const begun = during === "merge" || during === "rebase" || await hasBegun(git);
+  if (!begun) return `${await isRefused(git, status) ? omit : continued}, or ${abort}`;
+  if (staged === 0 && (during === "cherry-pick" || during === "revert")) {
+    return `${omit}, git.commit(message, {allowEmpty: true}) to keep it, or ${abort}`;
+  }
+  return `${continued}, or ${abort}${skips ? SKIP : ""}`;
+}
+
+const SKIP = ", {skip: true}";
+
+/** Returns true if git stopped at a commit of a list without applying it. With `--continue`, git would omit the commit
+ * without a word. */
+export async function isRefused(git: Git, { commit }: Pick<Status, "commit">): Promise<boolean> {
+  const stoppedAt = await smallTextFile(join(git.repository.gitDir, "sequencer/abort-safety"));
+  return stoppedAt?.trim() === commit && !await hasBegun(git);
+}
+
+/** Returns whether git has applied a commit that it has not committed. */
+async function hasBegun({ repository: { gitDir } }: Git): Promise<boolean> {
+  return await isThere(join(gitDir, "CHERRY_PICK_HEAD")) || await isThere(join(gitDir, "REVERT_HEAD"));
 }

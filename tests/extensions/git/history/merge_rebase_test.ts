@@ -183,6 +183,131 @@ Deno.test("git.cherryPick() and git.revert() take commits, lists and ranges", { 
   });
 });
 
+Deno.test("git.cherryPick() and git.revert() without a change name working ways on", { ignore }, async () => {
+  const ways = (name: string): RegExp =>
+    new RegExp(
+      `^git\\.${name}\\({skip: true}\\) to omit the commit, ` +
+        `git\\.commit\\(message, {allowEmpty: true}\\) to keep it, or git\\.${name}\\({abort: true}\\)$`,
+    );
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    // Git takes this value only for git.commit, and otherwise prints a warning.
+    await git("config", "commit.cleanup", "default");
+    await diverged(there, { conflict: true });
+    await git("switch", "-q", "side");
+    await git("tag", "v1");
+    const empty = "no change is left, so the new commit would be empty";
+    for (const again of ["skip", "keep"]) {
+      const stopped = await pickCommits(env, "cherry-pick", ["v1", "main"]);
+      assert.deepEqual([stopped.during, stopped.why], ["cherry-pick", empty]);
+      assert.match(stopped.next ?? "", ways("cherryPick"));
+      assert.deepEqual(await pickCommits(env, "cherry-pick", { continue: true }), stopped);
+      await assert.rejects(
+        commit(env, "x"),
+        /Cannot commit: no change is left, .*; git\.cherryPick\(\{skip: true\}\)/,
+      );
+      if (again === "keep") {
+        await commit(env, "an empty commit", { allowEmpty: true });
+        await assert.rejects(
+          merge(env, "main"),
+          /a cherry-pick is unfinished; git\.cherryPick\(\{continue: true\}\), or git\.cherryPick\(\{abort: true\}\)$/,
+        );
+        assert.equal((await pickCommits(env, "cherry-pick", { continue: true })).conflicts?.length, 1);
+      } else {
+        assert.equal((await pickCommits(env, "cherry-pick", { skip: true })).conflicts?.length, 1);
+      }
+      const ended = await pickCommits(env, "cherry-pick", { abort: true });
+      assert.deepEqual([ended.during, ended.subject], [undefined, "side a"]);
+    }
+
+    await pickCommits(env, "revert", "v1");
+    await assert.rejects(pickCommits(env, "revert", "v1"), { message: `Cannot revert v1: ${empty}` });
+    const between = await pickCommits(env, "revert", ["v1", "HEAD"]);
+    assert.deepEqual([between.during, between.why], ["revert", empty]);
+    assert.equal(between.next, "git.revert({skip: true}) to omit the commit, or git.revert({abort: true})");
+    await assert.rejects(
+      pickCommits(env, "revert", { continue: true }),
+      /git did not apply its next commit; git\.revert\(\{skip/,
+    );
+    assert.equal((await pickCommits(env, "revert", { skip: true })).during, undefined);
+    assert.equal(await text(there, "a.txt"), "ONE\ntwo\nthree\n");
+    await write("a.txt", "else\n");
+    await commit(env, "else", { all: true });
+    await pickCommits(env, "revert", "v1");
+    await restore(env, "a.txt", { from: "HEAD" });
+    await add(env, "a.txt");
+    const resolved = await pickCommits(env, "revert", { continue: true });
+    assert.match(resolved.next ?? "", ways("revert"));
+    assert.equal((await pickCommits(env, "revert", { skip: true })).subject, "else");
+  });
+});
+
+Deno.test("git.cherryPick() of several commits omits no commit that git did not apply", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, write } = there;
+    await diverged(there);
+    await write("a.txt", "uncommitted\n");
+    const stopped = await pickCommits(env, "cherry-pick", "main..side");
+    assert.deepEqual([stopped.during, stopped.subject], ["cherry-pick", "side b"]);
+    assert.equal(stopped.why, "it would overwrite uncommitted changes of a.txt");
+    await assert.rejects(pickCommits(env, "cherry-pick", { continue: true }), /git did not apply its next commit/);
+    assert.equal((await pickCommits(env, "cherry-pick", { abort: true })).subject, "main a");
+    assert.equal(await text(there, "a.txt"), "uncommitted\n");
+  });
+});
+
+Deno.test("git.cherryPick() and git.revert() explain how to take a merge", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, exists } = there;
+    await diverged(there);
+    await merge(env, "side");
+    const refused = /the commit is a merge; pass \{mainline: 1\} for its changes against its first parent$/;
+    await assert.rejects(pickCommits(env, "cherry-pick", "HEAD"), refused);
+    await assert.rejects(pickCommits(env, "revert", "HEAD"), refused);
+    await assert.rejects(pickCommits(env, "revert", "HEAD~2..HEAD"), /: [0-9a-f]{7} is a merge; pass \{mainline: 1\}/);
+    await assert.rejects(
+      pickCommits(env, "revert", "HEAD", { mainline: 3 }),
+      /Cannot revert HEAD: mainline is 3, and the commit has 2 parents/,
+    );
+    assert.equal((await pickCommits(env, "revert", "HEAD", { mainline: 1 })).during, undefined);
+    assert.equal(exists("workspace/b.txt"), false);
+  });
+});
+
+Deno.test(
+  "the ends of a range have similar names, and each conflict has a name of its other side",
+  { ignore },
+  async () => {
+    await repository(async (there) => {
+      const { env, git } = there;
+      await diverged(there, { conflict: true });
+      await assert.rejects(
+        pickCommits(env, "cherry-pick", "main..sida"),
+        /Cannot cherry-pick main\.\.sida: the repository has no sida \(the nearest (?:is|are) side/,
+      );
+      const other = async (name: string, began: Promise<unknown>): Promise<string> => {
+        await began;
+        if (name !== "MERGE_HEAD") {
+          await assert.rejects(
+            restore(env, "a.txt", { from: "MERGE_HEAD" }),
+            new RegExp(`the repository has no MERGE_HEAD; ${name} is the other side of a conflict`),
+          );
+        }
+        await restore(env, "a.txt", { from: name });
+        const restored = await text(there, "a.txt");
+        await git("reset", "-q", "--hard", "main");
+        await git("rebase", "--quit").catch(() => {});
+        return restored;
+      };
+      const ofSide = "ONE\ntwo\nthree\n";
+      assert.equal(await other("MERGE_HEAD", merge(env, "side")), ofSide);
+      assert.equal(await other("CHERRY_PICK_HEAD", pickCommits(env, "cherry-pick", "side")), ofSide);
+      assert.equal(await other("REVERT_HEAD~1", pickCommits(env, "revert", "side")), "one\ntwo\nthree\n");
+      assert.equal(await other("REBASE_HEAD", rebase(env, "side")), "1\ntwo\nthree\n");
+    });
+  },
+);
+
 Deno.test("no merge, rebase, pick or stash overwrites a file that git ignores", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
