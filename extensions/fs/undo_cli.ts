@@ -2,6 +2,7 @@ import { z } from "@vis/extension";
 import {
   committedFiles,
   FilesChanged,
+  isOf,
   openChanges,
   undoChanges,
   undoFaults,
@@ -78,11 +79,9 @@ async function listed(
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
   const whole = [...open.values()].filter(({ isRest }) => !isRest).reverse();
   const inCommit = await committedFiles(context, whole);
-  const undoable = whole.filter((one) =>
-    one.change !== "undo" && one.change !== "redo" && one.conversationId.startsWith(conversation)
-  );
+  const undoable = whole.filter((one) => one.change !== "undo" && one.change !== "redo" && isOf(one, conversation));
   const faulty = await undoFaults(context, faults ? undoable : []);
-  return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()
+  return all.filter((one) => isOf(one, conversation)).reverse()
     .map((one) => {
       const rest = open.get(one.id);
       const facts = { ...factsOf(one), undone: rest === undefined || rest.isRest };

@@ -380,11 +380,16 @@ interface UndoChoice {
   readonly force?: boolean | undefined;
 }
 
+/** All changes are of the conversation "". */
+export function isOf({ conversationId }: Pick<Checkpoint, "conversationId">, conversation: string): boolean {
+  return conversation === "" || conversationId === conversation;
+}
+
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly OpenChange[] {
   const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
   const open = openChanges(all).filter((one) =>
-    one.conversationId.startsWith(conversation) && (force || !one.isRest) && ![one, ...one.undone].some(isCut)
+    isOf(one, conversation) && (force || !one.isRest) && ![one, ...one.undone].some(isCut)
   ).reverse();
   if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
   if (named) return open.filter(({ id }) => named.includes(id));

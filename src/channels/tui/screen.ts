@@ -404,7 +404,8 @@ export class Screen implements PanelActions {
     await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
-      const cuts = await undoCuts(this.#session.conversations, branch);
+      // After a rewind, another branch has the request of the changes that were undone last.
+      const cuts = redo ? {} : await undoCuts(this.#session.conversations, branch);
       this.tell(await this.#undone({ conversation: branch.conversationId, redo, ...cuts }));
     });
   }

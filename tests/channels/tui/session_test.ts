@@ -239,6 +239,12 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         if (choice !== "f") {
           await screen.until((now) => !/Done: (?:two|three)/.test(now) && now.includes("second"));
         }
+        if (choice === "b") {
+          screen.type(`\x15/redo${ENTER}`);
+          await screen.until("Reapplied changes in a.ts");
+          const redo = asked.find((args) => args.includes("--redo")) ?? [];
+          assert.deepEqual(redo, ["undo", `--conversation=${branch!.conversationId}`, "--redo"]);
+        }
       },
     );
   }

@@ -95,8 +95,11 @@ Deno.test("undoCli() lists, undoes and redoes, for the conversation that made th
     listed.told.changes.map(({ id: _, at: __, ...one }: { id: string; at: number }) => one),
     [{ change: "edit", conversationId, queryId: null, iterationId: null, paths: ["a.txt"], undone: false }],
   );
-  assert.equal((await cli(workspace, { conversation: "nobody" })).code, 1);
-  const { code, told } = await cli(workspace, { conversation: conversationId.slice(0, 8) });
+  for (const conversation of ["nobody", conversationId.slice(0, 8)]) {
+    assert.equal((await cli(workspace, { conversation })).code, 1, "only a whole id names a conversation");
+    assert.deepEqual((await cli(workspace, { list: true, conversation })).told.changes, []);
+  }
+  const { code, told } = await cli(workspace, { conversation: conversationId });
   assert.deepEqual([code, told.files.length, await workspace.text("a.txt")], [0, 1, "one\n"]);
   assert.deepEqual((await cli(workspace, { list: true })).told.changes.map((one: { undone: boolean }) => one.undone), [
     false,

@@ -9,6 +9,7 @@ import {
   undonePlaces,
   type UndoReport,
 } from "../../../domain/undo.ts";
+import type { ExtensionAdmin } from "../../../domain/admin_reports.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
@@ -37,9 +38,9 @@ export async function undoCommand(
     throw new UsageError("Cannot undo by both --last and --scope: they exclude each other; use only one of them");
   }
   const { last: steps, scope, list: isList, redo, force } = flags;
-  const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { services, flags });
-  const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
+  const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { admin, services, flags });
+  const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force };
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) {
     throw new UsageError(
@@ -60,18 +61,26 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** Databases share one record of changes, so an unknown id may belong to another database. */
+const WHOLE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Databases share one record of changes, so a whole id that has changes may belong to another database. */
 async function ofBranch(
   id: string,
-  { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
+  { admin, services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags"> & {
+    readonly admin: Pick<ExtensionAdmin, "run">;
+  },
 ): Promise<{ readonly conversation: string; readonly cuts?: string }> {
   return await browse({ services, flags }, async ({ conversations }) => {
-    const branch = await conversations.byId(id).catch((error: unknown) => {
-      if (error instanceof UsageError) return null;
-      throw error;
-    });
-    if (branch === null) return { conversation: id };
-    return { conversation: branch.conversationId, ...await undoCuts(conversations, branch) };
+    try {
+      const branch = await conversations.byId(id);
+      return { conversation: branch.conversationId, ...await undoCuts(conversations, branch) };
+    } catch (error) {
+      if (!(error instanceof UsageError) || !WHOLE_ID.test(id)) throw error;
+      const conversation = id.toLowerCase();
+      const report = await runUndo(admin, { list: true, conversation });
+      if (report?.changes?.length === 0) throw error;
+      return { conversation };
+    }
   });
 }
 

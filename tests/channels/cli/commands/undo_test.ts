@@ -11,6 +11,9 @@ const fakeSession = (conversations: Partial<Conversations>): Session =>
 
 const CHANGE = { id: "1", at: 0, change: "edit", conversationId: "0193abcd-11", paths: ["a.txt", "b.txt"] };
 
+/** A conversation of another database. */
+const OTHER = "0193abcd-1111-7111-8111-111111111111";
+
 const EMPTY = fakeSession({ byId: (id) => Promise.reject(new UsageError(`No conversation ${id}`)) });
 
 async function run(
@@ -43,7 +46,7 @@ Deno.test("vis undo passes its flags on, and shows the diffs and the number of c
     "--last",
     "2",
     "--conversation",
-    "0193abcd",
+    OTHER.toUpperCase(),
     "--force",
     "--cwd",
     "/ws",
@@ -51,10 +54,23 @@ Deno.test("vis undo passes its flags on, and shows the diffs and the number of c
     answer: { changes: [CHANGE, CHANGE], files: [{ path: "a.txt", diff }] },
   });
   assert.equal(code, 0);
-  assert.deepEqual(asked, [{ args: ["undo", "--steps=2", "--conversation=0193abcd", "--force"], cwd: "/ws" }]);
+  assert.deepEqual(asked, [
+    { args: ["undo", "--list", `--conversation=${OTHER}`], cwd: "/ws" },
+    { args: ["undo", "--steps=2", `--conversation=${OTHER}`, "--force"], cwd: "/ws" },
+  ]);
   assert.match(out, /^a\.txt \+1 −1\n1 - two\n1 \+ one /);
   assert.ok(!out.includes("\u001b"));
   assert.equal(err, "Undid 2 changes in 1 file (vis undo --redo reapplies them)\n");
+});
+
+Deno.test("vis undo refuses an unknown or ambiguous conversation, and undoes nothing", async () => {
+  for (const id of ["0193abcd", "01", OTHER]) {
+    for (const more of [[], ["--list"]]) {
+      const { code, err, asked } = await run(["undo", "--conversation", id, ...more], { answer: { changes: [] } });
+      assert.deepEqual([code, err], [2, `vis: No conversation ${id}\n`]);
+      assert.ok(asked.every(({ args }) => args.includes("--list")), "nothing is undone");
+    }
+  }
 });
 
 Deno.test("vis undo names the request that it undid, if later ones changed no file", async () => {
