@@ -2,7 +2,7 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import type { AskOptions } from "../../conversation/ask_options.ts";
 import { ENDED, messageOf, UsageError } from "../../domain/errors.ts";
 import type { ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
-import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
+import { addSpend, addUsage, NOTHING_SPENT, type Spend } from "../../domain/query/model_call.ts";
 import { MORE_TEXT, PLANNED_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
@@ -354,13 +354,18 @@ export class ChatController {
     await this.#work(async ({ emit, ...options }) => {
       const { conversations } = session();
       const seenFrom = this.#branch;
-      const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
-      if (!query) throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
+      const queries = seenFrom === null ? [] : await conversations.queries(seenFrom);
+      const query = queries.at(-1);
+      if (seenFrom === null || !query) {
+        throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
+      }
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
+          // The run before is no longer part of the conversation.
+          this.#spent = { ...this.#spent, ...spendOf(queries.slice(0, -1)) };
           const label = [query.only ?? "", "asked again"].filter((part) => part !== "").join(" · ");
           transcript.add(this.#asked = new RequestEntry(query.text, { label, shown }));
           transcript.toEnd();
@@ -521,15 +526,16 @@ export async function openBranch(
   return {
     turns,
     counts: { ran: highest("ran", variables), pasted: highest("pasted", variables) },
-    spent: {
-      ...queries.reduce(addSpend, NOTHING_SPENT),
-      steps: queries.reduce((sum, { iterations }) => sum + iterations, 0),
-      ...{ walls: null, sentBytes: null },
-    },
+    spent: { ...spendOf(queries), walls: null, sentBytes: null },
     lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
     asked: turns.at(-1)?.entries.find((entry) => entry instanceof RequestEntry) ?? null,
     plan: hasPlan ? planOf(await read(PLAN_VARIABLE)) : [],
   };
+}
+
+function spendOf(queries: readonly StoredQuery[]): Spend & { readonly steps: number } {
+  const steps = queries.reduce((sum, { iterations }) => sum + iterations, 0);
+  return { ...queries.reduce(addSpend, NOTHING_SPENT), steps };
 }
 
 function highest(word: string, variables: readonly { readonly name: string }[]): number {

@@ -35,6 +35,21 @@ Deno.test("/retry repeats the last request in the place of its last run, and the
   });
 });
 
+Deno.test("the footer counts the steps and the cost of the new run instead of the run before", async () => {
+  const replies = [replyJson("1"), replyJson("2"), final("First: one"), replyJson("1"), final("Again: two")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`question${ENTER}`);
+    await screen.until("First: one");
+    await screen.until(/walled · 3 steps/);
+    screen.type(`/retry${ENTER}`);
+    await screen.until("Again: two");
+    await screen.until((now) => !now.includes("Esc cancels") && /walled · 2 steps/.test(now));
+    const [listed] = await engine.conversations.list({ limit: 1 });
+    const [query] = await engine.conversations.queries(await engine.conversations.byId(listed!.conversationId));
+    assert.equal(query?.iterations, 2);
+  });
+});
+
 Deno.test("a plan that is asked again is still called a plan, and a cancelled one is not to be carried out", async () => {
   await withScreen([final("First: one"), slow(final("never"))], {}, async ({ screen }) => {
     screen.type(`/plan split it${ENTER}`);

@@ -52,7 +52,7 @@ export async function undoCommand(
     io.stdout(jsonText(message === undefined ? done : { error: { code: 1, message, ...(reason ? { reason } : {}) } }));
   }
   if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
-  else if (!flags.json && flags.list) list(report.changes ?? [], io);
+  else if (!flags.json && flags.list) list(report.changes ?? [], { io, flags });
   else if (!flags.json) {
     show(report, { io, flags });
     const older = steps === undefined && !redo ? await earlierThanLast(report, { services, flags }) : "";
@@ -99,8 +99,12 @@ function hint({ code }: UndoReport, { redo }: UndoFlags): string {
   return code === "files_changed" ? ` (--force ${redo ? "redoes" : "undoes"} it anyway)` : "";
 }
 
-function list(changes: readonly FileChange[], io: Io): void {
-  if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
+function list(
+  changes: readonly FileChange[],
+  { io, flags }: { readonly io: Io; readonly flags: UndoFlags },
+): void {
+  const whose = flags.conversation === undefined ? "" : " of this conversation";
+  if (changes.length === 0) io.stderr(`No file changes${whose} are recorded for this workspace\n`);
   for (const { at, change, conversationId, paths, undone, kept = [], committed = [], blocked = [] } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
     const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
