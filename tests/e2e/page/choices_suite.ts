@@ -20,6 +20,8 @@ inBrowser("asks the chosen model in the chosen workspace, within the limits", {
   await page.locator("#reasoning").selectOption("deep");
   await page.locator("#workspace").selectOption("/other");
   await page.locator("#limits > summary").click();
+  const shown = (field: string) => page.getByLabel(field).getAttribute("placeholder");
+  assert.deepEqual([await shown("Steps"), await shown("US dollars")], ["", "no limit"]);
   await page.getByLabel("Steps").fill("3");
   await ask(page, "begin");
   await page.locator(".answer li", { hasText: "done" }).waitFor();
