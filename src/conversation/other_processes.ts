@@ -2,14 +2,17 @@
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
+import { joinBytes } from "../domain/kit/bytes.ts";
 import { newId } from "../domain/kit/ids.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
+import type { QueryEvent } from "../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import { readSettled } from "./stored_conversations.ts";
 import { WaitingQuestions } from "./ask_options.ts";
+import type { StepEvents } from "./step_events.ts";
 
 /** The namespace of an extension cannot have a slash. */
 const PLACE = { namespace: "vis/messages", branchId: null } as const;
@@ -19,15 +22,24 @@ const ANSWER_LOOK_MS = 200;
 /** A killed process may have left messages, so Vis deletes messages older than this. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** `done` is null until the process of the query has carried out or refused the message. */
+/** A step with more events is not shared. */
+const MOST_STEP_CHARS = 1_000_000;
+
+/** `done` is null until the process of the query has carried out or refused the message. The message `watch` has no
+ * outcome: the process shares the events of its running step until the watcher deletes the message. */
 interface StoredMessage {
-  readonly kind: "steer" | "cancel" | "answer";
+  readonly kind: "steer" | "cancel" | "answer" | "watch";
   readonly body: string;
   readonly done: boolean | null;
 }
 
 function keyOf(branchId: string, id: string): string {
   return `${branchId} ${id}`;
+}
+
+/** No id of a branch equals the first word of this key. */
+function stepKeyOf(branchId: string): string {
+  return `step ${branchId}`;
 }
 
 async function read(states: StateStore, key: string): Promise<StoredMessage | null> {
@@ -70,6 +82,10 @@ export class OtherProcesses {
     if (!asking) return false;
     const body = JSON.stringify({ id, decision, reason });
     return await this.#send(asking.branch, { kind: "answer", body }, { query: asking.query });
+  }
+
+  watch(branch: Branch): WatchedStep {
+    return new WatchedStep(this.#storeOf(branch), branch.branchId);
   }
 
   async #runningIn(conversationId: string): Promise<readonly { branch: Branch; query: StoredQuery }[]> {
@@ -115,21 +131,66 @@ function questionOf(query: StoredQuery): ApprovalQuestion | null {
   return query.running && query.approval?.answer === null ? query.approval.question : null;
 }
 
+export class WatchedStep {
+  readonly #store: Store;
+  readonly #branchId: string;
+  readonly #key: string;
+  readonly #asked: Promise<unknown>;
+  #seen = "";
+
+  constructor(store: Store, branchId: string) {
+    this.#store = store;
+    this.#branchId = branchId;
+    this.#key = keyOf(branchId, newId());
+    const watch: StoredMessage = { kind: "watch", body: "{}", done: null };
+    // A watcher that cannot write, such as one of a full disk, still sees the stored steps.
+    this.#asked = store.states.put(PLACE, { key: this.#key, value: { ...watch } }).catch(() => {});
+  }
+
+  /** Resolves with null if the process of the query has shared no newer events. */
+  async newest(): Promise<readonly QueryEvent[] | null> {
+    const found = (await this.#store.states.get(PLACE, { key: stepKeyOf(this.#branchId) }))?.value;
+    if (typeof found !== "string" || found === this.#seen) return null;
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    try {
+      for await (const piece of this.#store.largePieces(found)) pieces.push(piece);
+    } catch {
+      return null; // Newer events have replaced these events meanwhile.
+    }
+    this.#seen = found;
+    // Only this file writes these texts, so the cast is safe.
+    return JSON.parse(new TextDecoder().decode(joinBytes(pieces))).events as readonly QueryEvent[];
+  }
+
+  async close(): Promise<void> {
+    await this.#asked;
+    await this.#store.states.delete(PLACE, this.#key).catch(() => {}); // The end of the query removes the message, too.
+  }
+}
+
 interface RunMessagesParts {
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
 }
 
+type RunStore = Pick<Store, "states" | "putLarge" | "dropLarge">;
+
 interface ReachableRun {
-  readonly states: StateStore;
+  readonly store: RunStore;
+  readonly step: StepEvents;
   readonly questions: WaitingQuestions;
   steer(text: string, signal: AbortSignal): Promise<boolean>;
   cancel(): void;
 }
 
+interface Reached extends ReachableRun {
+  readonly taken: Map<string, AbortController>;
+  readonly shared: SharedStep;
+}
+
 export class RunMessages {
   readonly #parts: RunMessagesParts;
-  readonly #running = new Map<string, ReachableRun & { readonly taken: Map<string, AbortController> }>();
+  readonly #running = new Map<string, Reached>();
   #timer: ReturnType<typeof setInterval> | null = null;
   #looking = false;
 
@@ -138,24 +199,29 @@ export class RunMessages {
   }
 
   begin(branchId: string, run: ReachableRun): void {
-    this.#running.set(branchId, { ...run, taken: new Map() });
+    const shared = new SharedStep(run, stepKeyOf(branchId));
+    this.#running.set(branchId, { ...run, taken: new Map(), shared });
     if (this.#timer !== null) return;
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
     unrefTimer(this.#timer);
   }
 
-  end(branchId: string): void {
+  async end(branchId: string): Promise<void> {
+    const run = this.#running.get(branchId);
     this.#running.delete(branchId);
-    if (this.#running.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+    if (this.#running.size === 0 && this.#timer !== null) {
+      clearInterval(this.#timer);
+      this.#timer = null;
+    }
+    await run?.shared.close();
   }
 
   async #look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      for (const states of new Set(Array.from(this.#running.values(), (run) => run.states))) await this.#lookIn(states);
+      const all = Array.from(this.#running.values(), ({ store }) => store.states);
+      for (const states of new Set(all)) await this.#lookIn(states);
     } catch (error) {
       this.#parts.log.warn("messages_not_read", { error: messageOf(error) });
     } finally {
@@ -168,7 +234,7 @@ export class RunMessages {
     for (const { key, at } of found) if (this.#parts.now() - at > KEPT_MS) await states.delete(PLACE, key);
     const keys = found.map(({ key }) => key);
     for (const [branchId, run] of this.#running) {
-      if (run.states !== states) continue;
+      if (run.store.states !== states) continue;
       // The sender withdrew these messages, or has read their outcomes.
       for (const [id, controller] of run.taken) {
         if (keys.includes(keyOf(branchId, id))) continue;
@@ -176,17 +242,17 @@ export class RunMessages {
         run.taken.delete(id);
       }
       for (const key of keys.filter((one) => one.startsWith(`${branchId} `))) await this.#take(key, run);
+      await run.shared.share();
     }
   }
 
-  async #take(key: string, { states, questions, steer, cancel, taken }: ReachableRun & {
-    readonly taken: Map<string, AbortController>;
-  }): Promise<void> {
+  async #take(key: string, { store: { states }, questions, steer, cancel, taken, shared }: Reached): Promise<void> {
     const id = key.slice(key.indexOf(" ") + 1);
     const message = taken.has(id) ? null : await read(states, key);
     if (message === null || message.done !== null) return;
     const controller = new AbortController();
     taken.set(id, controller);
+    if (message.kind === "watch") return shared.watch(key, controller.signal);
     const settle = async (done: boolean): Promise<void> => {
       // A deleted message has no version, so this write does not restore the message.
       await states.put(PLACE, { key, value: { ...message, body: "", done }, ifVersion: 1 });
@@ -202,6 +268,57 @@ export class RunMessages {
       const { id: question, ...answer } = JSON.parse(body);
       return questions.answer(question, answer);
     }
+  }
+}
+
+/** Shares the events of a running step while another process watches the step. */
+class SharedStep {
+  readonly #store: RunStore;
+  readonly #step: StepEvents;
+  readonly #key: string;
+  readonly #watchers = new Set<string>();
+  #shared = 0;
+  #text: string | null = null;
+  #sharing: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor({ store, step }: Pick<ReachableRun, "store" | "step">, key: string) {
+    this.#store = store;
+    this.#step = step;
+    this.#key = key;
+  }
+
+  watch(key: string, signal: AbortSignal): void {
+    this.#watchers.add(key);
+    signal.addEventListener("abort", () => this.#watchers.delete(key), { once: true });
+  }
+
+  async share(): Promise<void> {
+    if (this.#closed || this.#watchers.size === 0 || this.#shared === this.#step.changes) return;
+    this.#shared = this.#step.changes;
+    // The text begins with a random id, so that no other text shares its bytes.
+    const text = JSON.stringify({ id: newId(), events: this.#step.all });
+    if (text.length > MOST_STEP_CHARS) return;
+    await (this.#sharing = this.#replace(text));
+  }
+
+  async #replace(text: string): Promise<void> {
+    const { states } = this.#store;
+    const pieces = ReadableStream.from([new TextEncoder().encode(text)]);
+    const [before, large] = [this.#text, await this.#store.putLarge(pieces, { isOwn: true })];
+    this.#text = large;
+    await states.delete(PLACE, this.#key); // A put alone would keep the earlier versions.
+    await states.put(PLACE, { key: this.#key, value: large });
+    if (before !== null) await this.#store.dropLarge(before);
+  }
+
+  /** Does not reject: a process removes states that stay here a day later. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sharing.catch(() => {});
+    const keys = [...this.#watchers, ...this.#text === null ? [] : [this.#key]];
+    for (const key of keys) await this.#store.states.delete(PLACE, key).catch(() => {});
+    if (this.#text !== null) await this.#store.dropLarge(this.#text).catch(() => {});
   }
 }
 

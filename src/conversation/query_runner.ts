@@ -2,7 +2,7 @@ import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { BackgroundProgram } from "../domain/admin_reports.ts";
-import type { QueryResult } from "../domain/query/query_schemas.ts";
+import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
@@ -13,6 +13,7 @@ import { Steering } from "../query/steering.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { askedEverywhere, RunMessages } from "./other_processes.ts";
 import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./ask_options.ts";
+import { StepEvents } from "./step_events.ts";
 import { type ChangesReader, withReviewedChanges } from "./reviewed_changes.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
@@ -126,7 +127,12 @@ export class QueryRunner {
     this.#leases.begin(branchId, cancel);
     const questions = new WaitingQuestions();
     const steer = (text: string, withdrawn: AbortSignal): Promise<boolean> => steering.add(text, withdrawn);
-    this.#messages.begin(branchId, { states: known.store.states, questions, steer, cancel });
+    const step = new StepEvents();
+    this.#messages.begin(branchId, { store: known.store, step, questions, steer, cancel });
+    const emit: Emit = (event, number) => {
+      step.add(event);
+      options.emit(event, number);
+    };
     const approve = options.approve && askedEverywhere(options.approve, questions);
     try {
       const given = left ? input : await withReviewedChanges(input, {
@@ -136,7 +142,8 @@ export class QueryRunner {
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering, ...(between ? { between } : {}) };
-        return await runQuery(request, parts, { ...options, approve, signal, begun: queryId, before });
+        const shown = { emit, onOutput: (event: QueryEvent) => step.add(event) };
+        return await runQuery(request, parts, { ...options, ...shown, approve, signal, begun: queryId, before });
       } finally {
         this.#children.rest(branchId, environment);
       }
@@ -147,7 +154,7 @@ export class QueryRunner {
       this.#leases.end(branchId);
       this.#running.delete(branchId);
       steering.end();
-      this.#messages.end(branchId);
+      await this.#messages.end(branchId);
       this.#live.trim();
       resolve();
     }

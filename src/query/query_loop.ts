@@ -42,7 +42,7 @@ export interface BegunQuery {
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
-  readonly showsOutput: boolean;
+  readonly output: Emitter;
   readonly keptFiles: string;
   readonly onChange: (diff: string) => void;
 }

@@ -54,6 +54,8 @@ interface RunQueryOptions extends KeyedRequest {
   readonly left?: QueryLeft | undefined;
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
+  /** Gets the events `call_output` of a query without `showsOutput`. */
+  readonly onOutput?: Emit | undefined;
   readonly approve?: Approve | undefined;
   readonly onUnasked?: ((option: string) => void) | undefined;
   readonly approvals?: QueryApprovals;
@@ -140,6 +142,7 @@ async function begin(
   const served = router.current().model;
   const queryId = options.begun ?? await storeQuery(request, parts, { ...options, branchId });
   const emitter = new Emitter(emit, { queryId, now, parentQueryId, seq: left?.seq ?? 0 });
+  const output = options.showsOutput ? emitter : new Emitter(options.onOutput ?? (() => {}), { queryId, now });
   if (left) {
     ledger.count(left);
     ledger.countEarlier(left.subcalls);
@@ -173,7 +176,7 @@ async function begin(
   const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
-    ...{ state, ledger, approvals, askedMs, emitter, onChange, showsOutput: options.showsOutput ?? false, keptFiles },
+    ...{ state, ledger, approvals, askedMs, emitter, output, onChange, keptFiles },
     subcalls: new Subcalls(below),
   };
 }
@@ -208,7 +211,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
       state.keepCall(call, of);
       emitter.send({ type: "host_call", ...call }, of);
     },
-    ...query.showsOutput ? { onOutput: (printed, of) => emitter.send({ type: "call_output", ...printed }, of) } : {},
+    onOutput: (printed, of) => query.output.send({ type: "call_output", ...printed }, of),
     onChange: query.onChange,
   };
   const active = await environment.beginQuery(scope);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
+import { type EnvironmentView, fn, z } from "../../src/extension/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, Store } from "../../src/persistence/store.ts";
 import { abortable } from "../../src/domain/kit/concurrency.ts";
@@ -9,6 +10,8 @@ import type { Approve } from "../../src/domain/query/approval.ts";
 import { ASKING } from "../helpers/asking_extension.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { QueryProgress } from "../../src/domain/query/query_progress.ts";
+import { sample } from "../extension/_sample.ts";
 import { final, replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 
@@ -175,5 +178,85 @@ Deno.test(
     assert.equal(await elsewhere.cancel(branch.conversationId), 0);
     assert.equal(await conversations.steer(branch, "late"), false);
     assert.deepEqual(await messages(), []);
+  }),
+);
+
+Deno.test(
+  "another process sees the running step with the output of its command, and the end of the query leaves no trace",
+  withProcesses(async (all) => {
+    const gate = Promise.withResolvers<string>();
+    const printer = sample({
+      namespace: "test.printer",
+      symbols: [
+        fn("print", async ({ showOutput }: EnvironmentView) => {
+          showOutput?.(new TextEncoder().encode("built 3 of 9\n"));
+          return await gate.promise;
+        }, { doc: "Prints.", untimed: true, args: z.tuple([]), returns: "string" }),
+      ],
+    });
+    await using one = await all.engine([
+      replyJson("answer(await printer.print())", { thinking: "I build." }),
+    ], { extensions: [printer] });
+    await using other = await all.engine([]);
+    const { branch } = one;
+    const result = one.ask("x");
+    const step = other.conversations.elsewhere.watch(branch);
+    const seen: QueryEvent[][] = [];
+    const printed = () => seen.some((events) => events.some(({ type }) => type === "call_output"));
+    for (; !printed(); await looked()) {
+      const events = await step.newest();
+      if (events) seen.push([...events]);
+    }
+    assert.equal(await step.newest(), null, "nothing has changed since");
+    const progress = new QueryProgress();
+    for (const event of seen.at(-1) ?? []) progress.take(event);
+    assert.deepEqual([progress.step?.thinking, progress.step?.blocks[0]?.printing], ["I build.", "built 3 of 9"]);
+    assert.ok(one.events.every(({ type }) => type !== "call_output"), "the own channel did not want the output");
+
+    gate.resolve("built");
+    assert.equal((await result).answer, "built");
+    const { states } = other.store;
+    assert.deepEqual(await states.list({ namespace: "vis/messages", branchId: null }, { limit: 9 }), []);
+    assert.equal(await step.newest(), null);
+    await step.close();
+  }),
+);
+
+Deno.test(
+  "a process shares its running step only while another process watches the step",
+  withProcesses(async (all) => {
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using one = await all.engine([
+      { text: replyJson("1"), after: first.promise },
+      { text: final("Done: yes"), after: second.promise },
+    ]);
+    await using other = await all.engine([]);
+    const { branch } = one, { conversations: { elsewhere }, conversations, store: { states } } = other;
+    const place = { namespace: "vis/messages", branchId: null };
+    const shared = () => states.get(place, { key: `step ${branch.branchId}` });
+    /** When the process has taken a message, it has looked at all earlier messages. */
+    const hasLooked = async (text: string): Promise<void> => {
+      const withdrawn = new AbortController();
+      const sent = conversations.steer(branch, text, { signal: withdrawn.signal });
+      while (!one.events.some((event) => event.type === "steering" && event.texts.includes(text))) await looked();
+      withdrawn.abort();
+      await sent;
+    };
+    const result = one.ask("x");
+    while (one.events.length === 0) await looked();
+    await hasLooked("one");
+    assert.equal(await shared(), null);
+    const step = elsewhere.watch(branch);
+    while (await step.newest() === null) await looked();
+    await step.close();
+    await hasLooked("two");
+    const before = await shared();
+    first.resolve();
+    while (!one.events.some(({ iteration }) => iteration === 2)) await looked();
+    await hasLooked("three");
+    assert.deepEqual(await shared(), before);
+    second.resolve();
+    await result;
+    assert.deepEqual(await states.list(place, { limit: 9 }), []);
   }),
 );

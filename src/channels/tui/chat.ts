@@ -6,16 +6,18 @@ import { addSpend, addUsage, NOTHING_SPENT, type Spend } from "../../domain/quer
 import { MORE_TEXT, PLANNED_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
+import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
-import { shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
+import { type EndedQuery, shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
 import { storedDiffs } from "../../domain/query/host_call.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
 import { AnswerEntry, EndEntry, RequestEntry } from "./entries/message_entries.ts";
-import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
+import { OlderEntry, type OlderParts, StepEntry, storedStep } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/running_turn.ts";
+import { type StoredTurn, WatchedTurn } from "./entries/watched_turn.ts";
 import { givenVariables, type Outgoing } from "./input/outgoing.ts";
 import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
@@ -41,9 +43,13 @@ export interface WaitingMessage {
 interface Elsewhere {
   readonly queryId: string;
   readonly since: number;
-  readonly phase: string;
-  readonly question: string | null;
-  readonly asking: AbortController;
+  readonly turn: WatchedTurn;
+  readonly step: ReturnType<Session["conversations"]["elsewhere"]["watch"]>;
+  /** The store knows this phase. */
+  phase: string;
+  question: string | null;
+  asking: AbortController;
+  cancelling: boolean;
 }
 
 interface RequestBudget {
@@ -70,6 +76,15 @@ export interface SessionSpend {
   readonly steps: number;
   readonly walls: readonly string[] | null;
   readonly sentBytes: number | null;
+}
+
+interface ChatStatus {
+  /** The text precedes the phase, and is empty for a query of this screen. */
+  readonly where: string;
+  readonly phase: string;
+  readonly ms: number;
+  readonly asks: boolean;
+  readonly title: string;
 }
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
@@ -129,20 +144,32 @@ export class ChatController {
     return this.#lastAnswer;
   }
 
-  get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
+  get status(): ChatStatus {
     const title = this.#branch?.title ?? "";
     const [running, elsewhere] = [this.#running, this.#elsewhere];
     if (running === null && elsewhere !== null) {
-      const { phase, since, question } = elsewhere;
-      return { phase, ms: Math.max(0, Date.now() - since), asks: question !== null, title };
+      const { phase, since, question, cancelling, turn } = elsewhere;
+      const asks = question !== null;
+      const doing = asks ? "waiting for your answer" : turn.progress?.doing ?? phase;
+      const ms = Math.max(0, Date.now() - since);
+      return { where: "runs in another window: ", phase: cancelling ? "cancelling" : doing, ms, asks, title };
     }
     const ms = running ? Date.now() - running.since : 0;
     const asks = (running?.turn.progress.question ?? null) !== null;
-    return { phase: running?.turn.phase ?? "", ms, asks, title };
+    return { where: "", phase: running?.turn.phase ?? "", ms, asks, title };
   }
 
   get plan(): readonly PlanItem[] {
-    return this.#plan;
+    return this.#elsewhere?.turn.plan ?? this.#plan;
+  }
+
+  /** The progress of the running query, of this screen or of another process. */
+  get progress(): QueryProgress | null {
+    return this.#running?.turn.progress ?? this.#elsewhere?.turn.progress ?? null;
+  }
+
+  get isCancelling(): boolean {
+    return this.#running?.turn.cancelling ?? this.#elsewhere?.cancelling ?? false;
   }
 
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
@@ -151,6 +178,12 @@ export class ChatController {
     const branch = this.#branch;
     const { conversations } = this.#parts.session();
     const queries = branch === null ? [] : await conversations.queries(branch);
+    const watched = this.#elsewhere;
+    if (watched !== null) {
+      const stored = await conversations.iterations(watched.queryId);
+      const diffs = [...stored.flatMap(({ metadata }) => storedDiffs(metadata)), ...watched.turn.changes];
+      if (diffs.length > 0) return { title: "Changes of the running request", diffs };
+    }
     const ended = queries.filter(({ running }) => !running);
     const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
     if (query === undefined) return { title: "", diffs: [] };
@@ -200,24 +233,41 @@ export class ChatController {
       this.#steering = steering;
       this.#parts.changed();
     }
-    if (!newest.some(isNew)) return;
-    const { turns, spent, lastAnswer, asked, plan } = await open(branch);
-    if (this.#branch !== branch || this.#running !== null) return;
-    const { transcript } = this.#parts;
+    if (newest.some(isNew)) await this.#reopen(branch, await open(branch), isNew);
+    await this.#watch();
+  }
+
+  async #reopen(
+    branch: Branch,
+    { turns, spent, lastAnswer, asked, plan }: OpenedBranch,
+    isNew: (query: StoredQuery) => boolean,
+  ): Promise<void> {
     const at = turns.findIndex(({ query }) => isNew(query));
     const ids = new Set(turns.map(({ query }) => query.queryId));
     // A retry replaces the run that the transcript shows.
     const isReplaced = [...this.#known.keys()].some((id) => !ids.has(id));
     const isTail = !isReplaced && at >= 0 && turns.slice(at).every(({ query }) => isNew(query));
+    const drawn = await Promise.all(turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries).map(readSteps));
+    if (this.#branch !== branch || this.#running !== null) return;
+    const { transcript } = this.#parts;
     if (!isTail) transcript.clear();
     else if (this.#known.has(turns[at]?.query.queryId ?? "") && this.#asked !== null) transcript.cutFrom(this.#asked);
-    transcript.add(...turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries));
+    transcript.add(...drawn.flat());
     this.#known = statesOf(turns.map(({ query }) => query));
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
     [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
     this.#meet(turns.at(-1) ?? null);
     this.#parts.worked();
+    const last = turns.at(-1)?.query;
     if (last !== undefined && last.iterations > 0) void this.#readFacts(last.queryId, last.iterations);
+    this.#parts.changed();
+  }
+
+  async #watch(): Promise<void> {
+    const watched = this.#elsewhere;
+    const events = await watched?.step.newest();
+    if (!events || this.#elsewhere !== watched) return;
+    watched?.turn.show(events);
     this.#parts.changed();
   }
 
@@ -229,16 +279,31 @@ export class ChatController {
     const approval = runs ? query.approval : undefined;
     const question = approval?.answer === null ? approval.question : null;
     this.#steering = runs ? query.waiting : [];
-    const [id, since, phase] = [question?.id ?? null, query?.createdAt ?? 0, turn === null ? "" : phaseElsewhere(turn)];
-    if (before?.queryId === (runs ? query.queryId : undefined) && before?.question === id) {
-      if (before) this.#elsewhere = { ...before, phase };
-      return;
+    const id = question?.id ?? null;
+    const elsewhere = runs ? before?.queryId === query.queryId ? before : this.#begun(query, branch) : null;
+    if (elsewhere !== before) this.leave();
+    this.#elsewhere = elsewhere;
+    if (elsewhere !== null && turn !== null) {
+      elsewhere.phase = storedPhase(turn);
+      elsewhere.turn.restore(turn);
+      if (elsewhere.question !== id) {
+        elsewhere.asking.abort(ENDED);
+        elsewhere.asking = new AbortController();
+        elsewhere.question = id;
+        if (branch !== null && question !== null) void this.#askElsewhere(branch, question, elsewhere.asking.signal);
+      }
     }
-    before?.asking.abort(ENDED);
-    const asking = new AbortController();
-    this.#elsewhere = runs ? { queryId: query.queryId, since, phase, question: id, asking } : null;
-    if (runs && question !== null) void this.#askElsewhere(branch, question, asking.signal);
     if (!runs && before !== null && !this.#waiting.some(({ steering }) => steering !== null)) this.#next();
+  }
+
+  #begun(query: StoredQuery, branch: Branch): Elsewhere {
+    const { transcript, shown, session } = this.#parts;
+    const { queryId, createdAt: since } = query;
+    return {
+      ...{ queryId, since, phase: "", question: null, asking: new AbortController(), cancelling: false },
+      turn: new WatchedTurn(transcript, { queryId, shown }),
+      step: session().conversations.elsewhere.watch(branch),
+    };
   }
 
   async #askElsewhere(branch: Branch, question: ApprovalQuestion, signal: AbortSignal): Promise<void> {
@@ -273,6 +338,7 @@ export class ChatController {
   /** A query of another process continues. */
   leave(): void {
     this.#elsewhere?.asking.abort(ENDED);
+    void this.#elsewhere?.step.close();
     this.#elsewhere = null;
   }
 
@@ -290,9 +356,11 @@ export class ChatController {
     if (branch === null || this.#elsewhere === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
     const { transcript, shown, changed, session } = this.#parts;
-    transcript.add(new LineEntry(["cancelling the request of the other window…", shown().theme.dim]));
+    const cancelled = this.#elsewhere;
+    cancelled.cancelling = true;
     changed();
     session().conversations.elsewhere.cancel(branch.conversationId).catch((error: unknown) => {
+      cancelled.cancelling = false;
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
       changed();
     });
@@ -446,10 +514,11 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  #finished({ usage, costUsd, answer, status, iterations, only }: QueryResult): void {
+  #finished({ queryId, usage, costUsd, answer, status, iterations, only }: QueryResult): void {
     const { transcript, shown } = this.#parts;
     if (only === "plan" && status !== "interrupted") transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
     if (status !== "interrupted") this.#lastAnswer = answer;
+    else if (iterations > 0) void this.#readFacts(queryId, iterations); // No event reports the end of this step.
     if (status === "done") this.#plan = [];
     const steps = this.#spent.steps + iterations;
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
@@ -480,12 +549,13 @@ function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] 
   return [...["realm", "permissions", "process"].filter((name) => walls[name] === true), ...holds ? ["kernel"] : []];
 }
 
+interface OpenedTurn extends StoredTurn {
+  readonly query: StoredQuery;
+  readonly entries: readonly TranscriptEntry[];
+}
+
 interface OpenedBranch {
-  readonly turns: readonly {
-    readonly query: StoredQuery;
-    readonly count: number;
-    readonly entries: readonly TranscriptEntry[];
-  }[];
+  readonly turns: readonly OpenedTurn[];
   readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
@@ -507,20 +577,24 @@ export async function openBranch(
   const ran = variables.filter(({ name }) => /^ran_\d+$/.test(name)).toReversed();
   const read = async (name: string): Promise<unknown> =>
     (await conversations.records.versions(branch, { name, newest: 1 })).at(-1)?.shown?.value;
-  const turns = queries.map((query, at) => {
+  const turns = await Promise.all(queries.map(async (query, at) => {
     const count = counts.get(query.queryId) ?? 0;
     const until = queries[at + 1]?.createdAt ?? Infinity;
     const commands = ran.filter(({ createdAt }) => createdAt >= query.createdAt && createdAt < until);
+    const ended = query.running ? Math.min(count, query.iterations) : count;
+    const steered = query.steered.filter(({ iteration }) => iteration > count)
+      .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown }));
     const entries: readonly TranscriptEntry[] = [
       ...commands.map(({ name }) => new OlderCommandEntry(name, { shown, read, redraw })),
       new RequestEntry(query.text, { shown, ...(query.only ? { label: query.only } : {}) }),
-      ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
-      ...query.steered.filter(({ iteration }) => iteration > count)
-        .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
-      ...lastEntries(query, shown),
+      ...ended > 0 ? [new OlderEntry(query.queryId, { from: 0, to: ended }, parts)] : [],
+      ...query.running ? [] : [...steered, ...lastEntries(query, shown)],
     ];
-    return { query, count, entries };
-  });
+    if (!query.running) return { query, ended, entries, now: [] };
+    const begun = await conversations.iterations(query.queryId, { after: ended - 1, limit: count - ended });
+    const now = [...begun.map((row) => new StepEntry(storedStep(row), shown)), ...steered];
+    return { query, ended, entries, now };
+  }));
   const unanswered = queries[queries.findLastIndex(({ status }) => status === "done") + 1]?.createdAt ?? Infinity;
   const hasPlan = variables.some(({ name, createdAt }) => name === PLAN_VARIABLE && createdAt >= unanswered);
   return {
@@ -551,21 +625,22 @@ function stateOf(query: StoredQuery): string {
   return `${calls} ${iterations} ${approval?.answer === null ? approval.question.id : ""}`;
 }
 
-function phaseElsewhere({ query, count }: OpenedBranch["turns"][number]): string {
-  const step = count > query.iterations ? `step ${count}, running code` : `step ${count + 1}, waiting for the model`;
-  return `runs in another window: ${step}`;
+function storedPhase({ ended, now }: StoredTurn): string {
+  return now.some((entry) => entry instanceof StepEntry)
+    ? `step ${ended + 1}, running code`
+    : `step ${ended + 1}, waiting for the model`;
+}
+
+async function readSteps(entry: TranscriptEntry): Promise<readonly TranscriptEntry[]> {
+  return entry instanceof OlderEntry ? await entry.read() : [entry];
 }
 
 function statesOf(queries: readonly StoredQuery[]): ReadonlyMap<string, string> {
   return new Map(queries.map((query) => [query.queryId, stateOf(query)]));
 }
 
-function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
+function lastEntries(query: EndedQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
   const { theme } = shown();
-  if (query.running) {
-    const { question = "" } = query;
-    return question === "" ? [] : [new LineEntry([question, theme.warn])];
-  }
   if (query.status === "interrupted") return [new EndEntry(query, shown)];
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });

@@ -80,7 +80,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const ESC = "\x1b";
-const LOOK_MS = 1_000;
+const LOOK_MS = 1_000, WATCH_MS = 400;
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
@@ -631,7 +631,7 @@ export class Screen implements PanelActions {
     const { signal } = this.#left;
     const { clock = REAL_CLOCK } = this.#parts;
     while (!signal.aborted) {
-      await clock.sleep(LOOK_MS, signal).catch(() => {});
+      await clock.sleep(this.chat.isElsewhere ? WATCH_MS : LOOK_MS, signal).catch(() => {});
       // If the database fails, the next request shows the fault.
       if (!signal.aborted) await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
     }
@@ -766,15 +766,15 @@ export class Screen implements PanelActions {
   }
 
   #facts(): FrameFacts {
-    const { running, spent, waiting, status } = this.chat;
+    const { progress, spent, waiting, status, isCancelling } = this.chat;
     const { following } = this.#transcript;
     // The last line of the steps already shows the running call.
-    const isShown = following && this.#prefs.get().iterations && running?.turn.progress.phase === "calling";
+    const isShown = following && this.#prefs.get().iterations && progress?.phase === "calling";
     return {
       theme: this.#theme,
       status: {
         ...status,
-        phase: isShown && !status.asks && !running.turn.cancelling ? "working" : status.phase,
+        phase: status.where + (isShown && !status.asks && !isCancelling ? "working" : status.phase),
         told: this.#told,
         following,
         mode: this.#input.normal ? "NORMAL" : "",
@@ -785,7 +785,7 @@ export class Screen implements PanelActions {
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
       footer: {
-        ...{ session: this.#session, spent, steps: running?.turn.progress.spent, git: this.#git },
+        ...{ session: this.#session, spent, steps: progress?.spent, git: this.#git },
         home: this.#parts.userHome,
       },
     };

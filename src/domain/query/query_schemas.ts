@@ -214,7 +214,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     output: z.string().describe("The newest lines, 5 at most; each event replaces the earlier lines"),
   }).describe(
-    "Output of a call that has run for a second. Vis sends this event up to five times a second, and does not store it",
+    "Output of a call that has run for a second. Vis sends this event up to five times a second; stored steps omit it",
   ),
   /** `approval_answered` with the same id follows, unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),

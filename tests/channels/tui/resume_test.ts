@@ -4,6 +4,8 @@ import type { Engine } from "../../helpers/engine.ts";
 import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { abortable } from "../../../src/domain/kit/concurrency.ts";
+import { type EnvironmentView, fn, z } from "../../../src/extension/mod.ts";
+import { sample } from "../../extension/_sample.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
@@ -63,7 +65,11 @@ Deno.test("the screen shows the steps of a request that another process runs, an
       ...{ signal: new AbortController().signal, emit: () => {} },
       approve: () => answered.promise,
     });
-    await screen.until(/› two[^]*step one[^]*Vis asks[^]*Allow Vis to open doors\?/);
+    const asks = await screen.until(
+      /› two[^]*step one[^]*▸ calling asking\.open[^]*Vis asks[^]*Allow Vis to open doors\?/,
+    );
+    assert.equal(asks.match(/Allow Vis to open doors/g)?.length, 1, asks);
+    assert.match(asks, /runs in another window: waiting for your answer · \d s · Ctrl-C cancels/);
     answered.resolve({ decision: "once", reason: "" });
     await screen.until((now) => !now.includes("Vis asks") && now.includes("runs in another window"));
     gate.resolve();
@@ -98,6 +104,7 @@ Deno.test("the screen answers, steers and cancels a request that another process
     gate.resolve();
     await screen.until(/step two[^]*› and be quick/);
     screen.type("\x1b");
+    await screen.until("runs in another window: cancelling");
     assert.deepEqual([(await asked).status, (await asked).reason], ["interrupted", "cancelled"]);
     await screen.until((now) => now.includes("cancelled") && !now.includes("runs in another window"));
   });
@@ -142,7 +149,7 @@ Deno.test("after a step of another process, the footer reads the branch and the 
     assert.doesNotMatch(screen.screen(), / KB/);
     git.state = "main*";
     const asked = engine.ask("two");
-    await screen.until(/runs in another window: step 2[^]*git main\*.* · [\d.]+ KB/);
+    await screen.until(/runs in another window: waiting for script[^]*git main\*.* · step 2 of \d.* · [\d.]+ KB/);
     git.state = "topic*";
     gate.resolve();
     await asked;
@@ -163,7 +170,7 @@ Deno.test("the screen shows the running step of another process, and the message
     const cancelling = new AbortController();
     const asked = engine.conversations.ask(engine.branch, "two", { signal: cancelling.signal, emit: () => {} });
     await screen.until(
-      /1 │ const step = 'running now'[^]*runs in another window: step 1, running code · \d s · Esc cancels/,
+      /1 │ const step = 'running now'[^]*runs in another window: running code · \d s · Esc cancels/,
     );
     const [wish, taken] = [new AbortController(), new AbortController()];
     void engine.conversations.steer(engine.branch, "and be brief", { signal: wish.signal });
@@ -174,6 +181,51 @@ Deno.test("the screen shows the running step of another process, and the message
     cancelling.abort();
     await asked;
     await screen.until((now) => !now.includes("waits for") && !now.includes("another window"));
+  });
+});
+
+Deno.test("the screen shows a running step of another process as its own steps: calls, output, tasks, draft", async () => {
+  const [first, second, third] = [0, 0, 0].map(() => Promise.withResolvers<void>());
+  const printer = sample({
+    namespace: "test.printer",
+    symbols: [
+      fn("print", async ({ showOutput }: EnvironmentView, text: string) => {
+        showOutput?.(new TextEncoder().encode(text));
+        await (text === "one\n" ? first : second)?.promise;
+      }, {
+        doc: "Prints.",
+        untimed: true,
+        action: { doing: "running", done: "ran", things: "commands" },
+        args: z.tuple([z.string()]),
+        returns: "void",
+      }),
+    ],
+  });
+  const open = 'const $plan = [{task: "Read it", done: true}, {task: "Write it"}]; 7';
+  const replies = [
+    final("First: yes"),
+    replyJson(["await printer.print('one\\n')", open, "await printer.print('two\\n')"], { thinking: "I print." }),
+    { text: final("A long answer: yes"), between: third?.promise ?? Promise.resolve() },
+  ];
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const options = { place: { continue: true }, rows: 40, parts: { clock }, engine: { extensions: [printer] } };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
+  await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
+    await screen.until("First: yes");
+    const asked = engine.ask("two");
+    const running = await screen.until(/1 I print\.\n {2}▸ running one …\n {4}one\n/);
+    assert.doesNotMatch(running, /await printer\.print\('one/);
+    assert.match(running, /runs in another window: working · \d s · Esc cancels/);
+    first?.resolve();
+    await screen.until(/✓ ran one .*\n {2}✓ updated the list of tasks .*\n {2}▸ running two …\n {4}two\n/);
+    await screen.until(/▸ Tasks: 1 of 2 · now: Write it/);
+    second?.resolve();
+    await screen.until(/✓ ran two [^]*A lo[^]*runs in another window: answering/);
+    third?.resolve();
+    await asked;
+    const ended = await screen.until((now) => now.includes("A long answer: yes") && !now.includes("another window"));
+    assert.equal(ended.match(/✓ ran one/g)?.length, 1, ended);
+    assert.equal(ended.match(/A long answer/g)?.length, 1, ended);
   });
 });
 

@@ -37,13 +37,22 @@ function fittedLine(text: string, width: number): string {
 }
 
 export class StepEntry extends DrawnEntry {
-  readonly step: Step;
+  #step: Step;
   readonly #shown: () => DisplayOptions;
 
   constructor(step: Step, shown: () => DisplayOptions) {
     super();
-    this.step = step;
+    this.#step = step;
     this.#shown = shown;
+  }
+
+  get step(): Step {
+    return this.#step;
+  }
+
+  change(step: Step): void {
+    this.#step = step;
+    this.grown();
   }
 
   protected draw(width: number): readonly string[] {
@@ -258,7 +267,7 @@ export class OlderEntry extends DrawnEntry {
   seen(side: "above" | "below"): void {
     if (this.#asked || !this.#parts.shown().prefs.iterations) return;
     this.#asked = true;
-    void this.#read(side).catch((error: unknown) => {
+    void this.#replace(side).catch((error: unknown) => {
       this.#problem = messageOf(error);
       this.invalidate();
     });
@@ -272,16 +281,21 @@ export class OlderEntry extends DrawnEntry {
     return [theme.dim(fittedLine(text, width)), ""];
   }
 
-  async #read(side: "above" | "below"): Promise<void> {
+  async #replace(side: "above" | "below"): Promise<void> {
+    this.#parts.replace(this, await this.read(side));
+  }
+
+  /** Reads the first or the last steps; entries like this one stand for the other steps. */
+  async read(side: "above" | "below" = "below"): Promise<readonly TranscriptEntry[]> {
     const { from, to } = this.#range;
-    const { conversations, shown, replace } = this.#parts;
+    const { conversations, shown } = this.#parts;
     const first = side === "above" ? from : Math.max(from, to - PAGE);
     const limit = Math.min(PAGE, to - first);
     const rows = await conversations.iterations(this.#queryId, { after: first - 1, limit });
     const steps = rows.map((row) => new StepEntry(storedStep(row), shown));
     const rest = (range: { readonly from: number; readonly to: number }): OlderEntry[] =>
       range.from < range.to ? [new OlderEntry(this.#queryId, range, this.#parts)] : [];
-    replace(this, [...rest({ from, to: first }), ...steps, ...rest({ from: first + limit, to })]);
+    return [...rest({ from, to: first }), ...steps, ...rest({ from: first + limit, to })];
   }
 }
 
