@@ -165,7 +165,7 @@ export class CallOutput {
     this.#clock.sleep(Math.max(0, this.#due - this.#clock.now()), this.#over.signal).then(() => {
       this.#waiting = false;
       this.#due = this.#clock.now() + BETWEEN_MS;
-      this.#send(lastLines(this.#tail, TAIL_LINES));
+      this.#send(lastLines(this.#tail, TAIL_LINES, withoutDetails));
     }, () => {}); // The call has ended.
   };
 
@@ -178,10 +178,31 @@ export class CallOutput {
   }
 }
 
-function lastLines(tail: Uint8Array, count: number): string {
+function lastLines(
+  tail: Uint8Array,
+  count: number,
+  shown = (lines: readonly string[]): readonly string[] => lines,
+): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = terminalText(new TextDecoder().decode(tail.subarray(from), { stream: true }));
-  return text.trimEnd().split("\n").slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
+  return shown(text.trimEnd().split("\n")).slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
+}
+
+const TEST = /^\s*(?:not )?ok \d+\b/, SUBTEST = /^\s*# Subtest: /;
+const DETAILS = /^\s+---$/, DETAILS_END = /^\s+\.\.\.$/;
+
+/** In the Test Anything Protocol, several lines of YAML follow the line of a test, and a comment precedes the line. The
+ * comment counts only while its test runs. */
+function withoutDetails(lines: readonly string[]): readonly string[] {
+  if (!lines.some((line) => TEST.test(line))) return lines;
+  const edge = lines.find((line) => DETAILS.test(line) || DETAILS_END.test(line)) ?? "";
+  let isDetail = DETAILS_END.test(edge);
+  return lines.filter((line, at) => {
+    if (DETAILS.test(line) && TEST.test(lines[at - 1] ?? "")) isDetail = true;
+    const isShown = !isDetail && !(SUBTEST.test(line) && at < lines.length - 1);
+    if (DETAILS_END.test(line)) isDetail = false;
+    return isShown;
+  });
 }
 
 function mayChange(

@@ -83,6 +83,49 @@ Deno.test("CallOutput sends text as a terminal would show it, and little of it",
   assert.doesNotMatch(await of("漢".repeat(3_000)) ?? "", /\ufffd/);
 });
 
+Deno.test("CallOutput sends the tests of TAP without their details", async () => {
+  const { print, pass, sent } = printing();
+  const shownAfter = async (text: string): Promise<string | undefined> => {
+    print(text);
+    await pass(1_000);
+    return sent.at(-1);
+  };
+  const details = "  ---\n  duration_ms: 0.5\n  type: 'test'\n  ...\n";
+  const failure = `  ---\n  error: |-\n    one is not two\n${"    at line\n".repeat(9)}  ...\n`;
+  assert.equal(
+    await shownAfter(`TAP version 13\n# Subtest: adds\nok 1 - adds\n${details}`),
+    "TAP version 13\nok 1 - adds",
+  );
+  assert.equal(
+    await shownAfter(`# Subtest: fails\nnot ok 2 - fails\n${failure}# Subtest: in a suite\n    # Subtest: waits\n`),
+    "TAP version 13\nok 1 - adds\nnot ok 2 - fails\n    # Subtest: waits",
+  );
+  const nested = `    ok 1 - waits\n${
+    details.replaceAll(/^/gm, "    ").trimEnd()
+  }\n    1..1\nok 3 - in a suite\n  ---\n  duration_ms: 2`;
+  assert.equal(
+    await shownAfter(nested),
+    "ok 1 - adds\nnot ok 2 - fails\n    ok 1 - waits\n    1..1\nok 3 - in a suite",
+  );
+  assert.equal(
+    await shownAfter(`\n  ...\n1..3\n# tests 3\n# pass 2\n# fail 1\n# duration_ms 7\n`),
+    "1..3\n# tests 3\n# pass 2\n# fail 1\n# duration_ms 7",
+  );
+  const tail = printing();
+  tail.print(`    at line\n${"    at line\n".repeat(900)}  ...\nok 9 - after a long failure\n`);
+  await tail.pass(1_000);
+  assert.deepEqual(tail.sent, ["ok 9 - after a long failure"]);
+});
+
+Deno.test("CallOutput sends the lines of other output as they are", async () => {
+  for (const text of ["ok  \tpkg/a\t0.5s\n---\na: 1", "a:\n  ---\n  b: 2\n  ...\nend", "ok 1 file\n---\nkept"]) {
+    const { print, pass, sent } = printing();
+    print(`${text}\n`);
+    await pass(1_000);
+    assert.deepEqual(sent, [text]);
+  }
+});
+
 Deno.test("a call shows its output to observers", async () => {
   const seen = Promise.withResolvers<string>();
   const printer = sample({
