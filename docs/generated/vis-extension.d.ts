@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 10bf2de74c012c3f80cd75c8b1c6766a19f1176b3ec9ab3a95d3c93573ebd5fa
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cb49dabedc67ce2293dc701d0390c31b09a719d3923b26220a215ee228689146
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
