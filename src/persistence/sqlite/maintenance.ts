@@ -308,15 +308,19 @@ const STALE_MS = 120_000;
 const titleOf = (conversation: string): string =>
   `(SELECT f.title FROM conversation_state_full f WHERE f.id = ${lastUsedIn(conversation)})`;
 
+/** A child query is no request of the user. */
+const REQUESTS = "count(DISTINCT iif(k.conversation_state_id IS NULL, q.id, NULL))";
+
 /** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),
-    coalesce(max(i.created_at), 0), coalesce(max(i.finished_at), 0)) AS last, count(DISTINCT q.id) AS queries,
+    coalesce(max(i.created_at), 0), coalesce(max(i.finished_at), 0)) AS last, ${REQUESTS} AS queries,
     sum(r.status = 'running') AS running, max(l.heartbeat_at) AS heartbeat
   FROM conversation_state b LEFT JOIN query_soul q ON q.conversation_state_id = b.id
   LEFT JOIN query_state r ON r.query_soul_id = q.id LEFT JOIN iteration i ON i.query_state_id = r.id
   LEFT JOIN lease l ON l.conversation_state_id = b.id
+  LEFT JOIN child_branch k ON k.conversation_state_id = b.id
   ${which}
   GROUP BY b.id
 )
@@ -382,7 +386,7 @@ async function pruneRows(
   return { conversations, logRows };
 }
 
-const LARGEST = 10;
+const MOST = 10;
 
 async function databaseStats(path: string): Promise<DatabaseStats> {
   const { db, schema } = await openExisting(path, "measure");
@@ -433,18 +437,19 @@ function content(db: DatabaseSync): DatabaseStats["content"] {
 }
 
 function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
-  const largest = db.prepare(
-    `SELECT b.conversation_soul_id AS id, count(DISTINCT q.id) AS queries, count(i.id) AS iterations,
+  const listed = db.prepare(
+    `SELECT b.conversation_soul_id AS id, ${REQUESTS} AS queries, count(i.id) AS iterations,
        (SELECT count(*) FROM expression_state e JOIN expression_soul s ON s.id = e.expression_soul_id
         JOIN conversation_state c ON c.id = s.conversation_state_id
         WHERE c.conversation_soul_id = b.conversation_soul_id AND s.kind = 'var') AS versions,
        ${titleOf("b.conversation_soul_id")} AS title
      FROM conversation_state b LEFT JOIN query_soul q ON q.conversation_state_id = b.id
      LEFT JOIN query_state r ON r.query_soul_id = q.id LEFT JOIN iteration i ON i.query_state_id = r.id
+     LEFT JOIN child_branch k ON k.conversation_state_id = b.id
      GROUP BY 1 ORDER BY iterations + versions DESC LIMIT ?`,
-  ).all(LARGEST);
+  ).all(MOST);
   const bytesOf = db.prepare(BYTES);
-  return largest.map(({ id, title, queries, iterations, versions }) => ({
+  return listed.map(({ id, title, queries, iterations, versions }) => ({
     conversationId: String(id),
     title: String(title ?? ""),
     queries: Number(queries),

@@ -7,7 +7,7 @@ import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite/maintenance.ts";
 import type { Store } from "../../../src/persistence/store.ts";
-import { begun } from "../../conformance/store/fixtures.ts";
+import { begun, newQuery, queryEnd } from "../../conformance/store/fixtures.ts";
 
 Deno.test("backup() copies an open database, for the user alone", async () => {
   await withDatabasePath(async (path, folder) => {
@@ -200,7 +200,7 @@ Deno.test("check() reports damaged pages instead of failing", async () => {
   });
 });
 
-Deno.test("stats() counts rows and bytes, and names the largest conversations first", async () => {
+Deno.test("stats() counts rows and bytes, and names the conversations with the most steps first", async () => {
   await withDatabasePath(async (path) => {
     const { store, care } = await opened(path);
     const { conversationId, branchId, queryId } = await filled(store, "alpha");
@@ -220,6 +220,25 @@ Deno.test("stats() counts rows and bytes, and names the largest conversations fi
     assert.ok((first?.bytes ?? 0) > 3 * 200_000 && (second?.bytes ?? -1) >= 0);
     assert.ok(stats.walBytes > 0 && stats.fileBytes > 0);
     await store.close();
+  });
+});
+
+Deno.test("stats() and prune() count no child query as a request", async () => {
+  await withDatabasePath(async (path) => {
+    let time = Date.now();
+    const { store, care } = await opened(path, () => time);
+    const { branchId, conversationId, queryId } = await filled(store, "alpha");
+    const [{ iterationId } = assert.fail()] = await store.iterations(queryId);
+    const part = { branchId, iterationId, depth: 1, title: "part", images: [], copies: [] };
+    const child = await store.createChildBranch(part);
+    await store.endQuery(await store.beginQuery(newQuery(child.branchId, "child")), queryEnd({ answer: "one" }));
+    await store.close();
+    time += 1e9;
+    const { conversations: [first] } = await care.stats();
+    const { conversations: [idle] } = await care.prune({ before: time - 1, dryRun: true });
+    for (const one of [first, idle]) {
+      assert.deepEqual([one?.conversationId, one?.queries], [conversationId, 1]);
+    }
   });
 });
 
