@@ -6,9 +6,13 @@ type Ended = Awaited<ReturnType<Spawn>>;
 interface Part {
   readonly codes: readonly number[];
   readonly command: string;
+  /** If present, the last part of the pipeline succeeded, and `command` is the command after the pipeline. */
+  readonly piped?: boolean;
 }
 
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
+/** A trap for DEBUG makes the commands of a loop many times slower. */
+const LOOP = /\b(?:for|while|until|select)\b/;
 /** Ordinary lines do not use this descriptor. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
@@ -16,14 +20,15 @@ export const SIGPIPE = 141;
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
 /** With code 1, these programs report "nothing found" or "different". */
 const SAYS_NO =
-  /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
+  /^(?:[!({]\s*|(?:time|if|elif|then|else)\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
 /** A line such as `npm test | tail` ends with the code of `tail`, so bash reports the codes of the parts. A trap in the
- * line for EXIT or ERR replaces these reports. */
+ * line for EXIT, ERR or DEBUG replaces these reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
   readonly #failed: Part[] = [];
+  readonly #pipelines: readonly (readonly string[])[];
   #last: readonly number[] = [];
 
   static of(line: string): PartCodes | null {
@@ -32,16 +37,24 @@ export class PartCodes {
 
   constructor(line: string) {
     this.#line = line;
+    this.#pipelines = pipelinesOf(line);
   }
 
   /** A redirection resets the line number, which bash prints in its messages. */
   get traced(): string {
+    // The last argument keeps $_ for the next command of the line.
     const report = (kind: string, ...values: readonly string[]): string => {
-      const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;
-      return `'{ builtin printf "${format}" ${values.map((one) => `"${one}"`).join(" ")} >&${REPORTS}; } 2>/dev/null'`;
+      const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}%.0s\\n`;
+      return `builtin printf "${format}" ${values.map((one) => `"${one}"`).join(" ")} "$_"`;
     };
+    const trap = (event: string, body: string): string => `trap '{ ${body} >&${REPORTS}; } 2>/dev/null' ${event}`;
     const codes = "${PIPESTATUS[*]}", command = "${BASH_COMMAND//[[:cntrl:]]/ }";
-    const traps = [`trap ${report("end", codes)} EXIT`, `trap ${report("failed", codes, command)} ERR`];
+    const piped = `case "$? ${codes}" in "0 "*[1-9]*" 0") ${report("piped", codes, command)};; esac`;
+    const traps = [
+      trap("EXIT", report("end", codes)),
+      trap("ERR", report("failed", codes, command)),
+      ...this.#hasEarlierPipeline ? [`((BASH_VERSINFO < 5)) || ${trap("DEBUG", piped)}`] : [],
+    ];
     return `{ exec ${REPORTS}>&2; ${traps.join("; ")}; } 86>&$((LINENO = 0, 2))\n${this.#line}`;
   }
 
@@ -49,24 +62,47 @@ export class PartCodes {
     return { token: this.#token, hear: (line) => this.#hear(line) };
   }
 
+  get #hasEarlierPipeline(): boolean {
+    return this.#pipelines.slice(0, -1).some((parts) => parts.length > 1) && !LOOP.test(unquoted(this.#line));
+  }
+
   #hear(line: string): void {
-    const [, kind, codes = "", command = ""] = /^(end|failed) ([\d ]+)(?::(.*))?$/.exec(line) ?? [];
+    const [, kind, codes = "", command = ""] = /^(end|failed|piped) ([\d ]+)(?::(.*))?$/.exec(line) ?? [];
     const numbers = codes.split(" ").slice(0, MOST_PARTS).map(Number);
     if (kind === "end") this.#last = numbers;
-    else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
+    else if (kind !== undefined && this.#failed.length < MOST_PARTS) {
+      // Until the next pipeline ends, each further command reports the same codes.
+      const before = this.#failed.at(-1);
+      const isRepeated = kind === "piped" && before?.piped && before.codes.join() === numbers.join();
+      // With the option pipefail, bash reports a pipeline as failed.
+      const part: Part = { codes: numbers, command, piped: kind === "piped" || numbers.at(-1) === 0 };
+      if (!isRepeated && !this.#isExplained(part)) this.#failed.push(part);
+    }
+  }
+
+  /** Returns true if a pipeline of the line explains these codes without a failure. */
+  #isExplained({ codes, command, piped = false }: Part): boolean {
+    if (!piped) return false;
+    const alike = this.#pipelines.map((parts, at) => ({ parts, next: this.#pipelines[at + 1]?.[0] ?? "" }))
+      .filter(({ parts }) => parts.length === codes.length);
+    const before = alike.filter(({ next }) => wordOf(next) === wordOf(command));
+    return (before.length > 0 ? before : alike)
+      .some(({ parts }) => codes.every((code, at) => !isFailure(code, parts[at] ?? "")));
   }
 
   hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
-    // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.
-    const isSame = this.#failed.at(-1)?.codes.join() === this.#last.join();
-    const before = isSame ? this.#failed.slice(0, -1) : this.#failed;
-    const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
-    const names = partsOfLast(this.#line), isNamed = names.length === last.length;
     const isBroken = BROKEN_PIPE.test(printed);
-    const hides = before.some(({ codes, command }) => isFailure(codes.at(-1) ?? 0, command)) ||
+    const failed = this.#failed.filter(({ piped = false }) => !piped || !isBroken);
+    // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.
+    const isSame = failed.at(-1)?.codes.join() === this.#last.join();
+    const before = isSame ? failed.slice(0, -1) : failed;
+    const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
+    const names = this.#pipelines.at(-1) ?? [], isNamed = names.length === last.length;
+    const hides = failed.some(({ codes, command, piped }) => piped || isFailure(codes.at(-1) ?? 0, command)) ||
       !isBroken && last.some((one, at) => isFailure(one, isNamed ? names[at] ?? "" : ""));
-    return hides ? [...before.map(({ codes }) => codes.at(-1) ?? 0), ...last] : null;
+    const shown = before.flatMap(({ codes, piped }) => piped ? codes.filter((one) => one !== 0) : codes.slice(-1));
+    return hides ? [...shown, ...last] : null;
   }
 }
 
@@ -74,8 +110,15 @@ function isFailure(code: number, command: string): boolean {
   return code !== 0 && code !== SIGPIPE && !((code === 1 || code === 123) && SAYS_NO.test(command.trim()));
 }
 
-function partsOfLast(line: string): readonly string[] {
-  const plain = line.replace(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]/g, (quoted) => "_".repeat(quoted.length));
-  const pipeline = plain.split(/;|\n|&&|\|\||(?<![>|])&(?!>)/).findLast((part) => part.trim() !== "") ?? "";
-  return pipeline.split(/\|&?/);
+function pipelinesOf(line: string): readonly (readonly string[])[] {
+  const pipelines = unquoted(line).split(/;|\n|&&|\|\||(?<![>|])&(?!>)/).filter((part) => part.trim() !== "");
+  return pipelines.map((pipeline) => pipeline.split(/\|&?/));
+}
+
+function unquoted(line: string): string {
+  return line.replace(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]/g, (quoted) => "_".repeat(quoted.length));
+}
+
+function wordOf(command: string): string {
+  return /^[^\s()<>]+/.exec(command.replace(/^(?:[\s!({]+|(?:time|if|elif|then|else)\s+|\w+=\S*\s+)*/, ""))?.[0] ?? "";
 }

@@ -47,6 +47,14 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "set -u; (exit 3) | cat; exit": [3, 0],
     "exec 2>log; (exit 3) | cat": [3, 0],
     "grep -c x /dev/null | cat; (exit 2); ls": [2, 0],
+    "(exit 3) | cat; echo": [3, 0],
+    "sh -c 'exit 1' | cat; echo | grep x | cat; grep x /dev/null | cat": [1, 0],
+    "set -o pipefail; (exit 3) | cat; ls": [3, 0],
+    "(exit 3) | cat; exec true": [3, 0],
+    "sh -c 'exit 1' | tail -1 && echo ok": [1, 0],
+    "if sh -c 'exit 1' | tail -1; then echo ok | cat; fi": [1, 0, 0],
+    "grep x /dev/null | head; sh -c 'exit 1' | tail -1 && echo ok": [1, 0],
+    "set -eux; sh -c 'exit 4' | (exit 0) | cat\nmkdir -p made && cd $_ && ls ../made": [4, 0],
     // A part may end this way.
     "yes | head -1": undefined,
     "yes | grep -q y": undefined,
@@ -55,13 +63,19 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "echo a | xargs grep -l x | head": undefined,
     "diff /dev/null /etc/passwd | head -1; [ -e nothing ]; which nothing; true": undefined,
     "echo BrokenPipeError >&2 | (exit 1) | cat": undefined,
+    "grep x /dev/null | head; echo ok": undefined,
+    "if grep x /dev/null | head; then ls | cat; fi": undefined,
+    "seq 5 | tail -1 && grep x /dev/null | cat && echo ok": undefined,
+    "yes | head -1; ls": undefined,
+    "set -o pipefail; grep x /dev/null | head; ls": undefined,
+    "set -o pipefail; (exit 3) | cat || true; ls": undefined,
+    "echo BrokenPipeError >&2 | (exit 1) | cat; ls": undefined,
     // These codes are sufficient, or the line uses the code itself.
     "true | cat": undefined,
     "true; false": undefined,
     "set -o pipefail; (exit 3) | cat": undefined,
     "(exit 3) || true; ls": undefined,
     "trap 'echo mine' EXIT; (exit 3) | cat": undefined,
-    "(exit 3) | cat; exec true": undefined,
   };
   await withShell(async ({ ran }) => {
     for (const [line, codes] of Object.entries(lines)) assert.deepEqual((await ran(line)).codes, codes, line);
@@ -81,6 +95,10 @@ Deno.test("learning the exit codes changes neither the outputs nor the files of 
     "f() { nosuch; }\nf | cat",
     'cat <<E | tr a b\n$(nosuch)a $# $0 "$*"\nE',
     "trap 'echo mine' EXIT; true | cat",
+    'echo a; echo b | cat; echo "$_"; nosuch | cat; echo "$? ${PIPESTATUS[*]} $_"; mkdir -p x && cd $_ && pwd | cat; rmdir $PWD',
+    "echo a | cat\nnosuch; echo $LINENO",
+    "nosuch | cat; set -x; echo b; echo c",
+    "set -e; nosuch | cat; false; echo no",
     "seq 100000 >&2; false | true",
   ];
   await withShell(async ({ env, ran, read }) => {
@@ -116,7 +134,7 @@ Deno.test("a started command has the codes of its parts once it has ended, and n
       waitMs: 60_000,
       until: "never",
     });
-    assert.deepEqual([codes, running], [[127, 0], false]);
+    assert.deepEqual([codes, running], [[3, 127, 0], false]);
     assert.match(output, /^out\n.*nosuch: command not found\n$/);
   });
 });
