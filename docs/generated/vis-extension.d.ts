@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cb49dabedc67ce2293dc701d0390c31b09a719d3923b26220a215ee228689146
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 95608edfabd8890a9708ee8988ddd6dc3e8219dbefb4b477297a4ce833055bdb
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -430,6 +430,11 @@ export interface Extension {
   readonly section?: string;
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
+  /** For each `@path` of a user's request, Vis asks the first `namedFile` that it finds. The text has at most `chars`
+   * characters. Resolves with null or rejects if the request gets no text. */
+  readonly namedFile?: (env: EnvironmentView, path: string, options: {
+    readonly chars: number;
+  }) => Promise<NamedFile | null>;
   /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
    * `env.fileRead`. The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
@@ -815,6 +820,14 @@ export interface DoctorContext {
   readonly home: string | null;
   /** The models are absent if the settings make model calls impossible. */
   readonly router?: RouterFacts;
+}
+export interface NamedFile {
+  /** The path is relative to the workspace. */
+  readonly path: string;
+  /** A phrase tells the size, and how the model reads the rest. */
+  readonly about: string;
+  /** `text` is null if the request gets only `about`. */
+  readonly text: string | null;
 }
 export interface WatchOptions {
   /** If true, the watch includes all of `root`, even outside the workspace. */

@@ -327,6 +327,8 @@ export default defineExtension({
     ),
   ],
   watchFiles: (env, options) => places.watch(env, options),
+  namedFile: async (env, path, options) =>
+    await (await import("./read/named_file.ts")).namedFile(await places.of(env), path, options),
   cli: [{
     name: "undo",
     doc: "Undo file changes, and print the result as JSON.",

@@ -298,7 +298,7 @@ export class Conversations {
     const nowhere = { conversationId: newId(), branchId: newId(), tenant, title: "", createdAt: now() };
     const branch = "branch" in where ? where.branch : { ...nowhere, workspace };
     const environment = await Environment.open({ ...this.#parts, store: this.#runner.storeOf(branch), branch });
-    await environment.give(input);
+    await environment.begin(request, input);
     return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });
   }
 

@@ -138,7 +138,7 @@ export class QueryRunner {
       const given = left ? input : await withReviewedChanges(input, {
         ...{ ...known, ...settings, request, workspace: branch.workspace, signal },
       });
-      const { environment, before } = await this.#environmentFor(branch, queryId, given, options);
+      const { environment, before } = await this.#environmentFor(branch, { queryId, request, input: given }, options);
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering, ...(between ? { between } : {}) };
@@ -163,8 +163,11 @@ export class QueryRunner {
   /** The caller must have stored the query as running, so that no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
-    queryId: string,
-    input: readonly InputVariable[],
+    { queryId, request, input }: {
+      readonly queryId: string;
+      readonly request: string;
+      readonly input: readonly InputVariable[];
+    },
     { left, retryOf }: RunnerOptions,
   ): Promise<{ readonly environment: Environment; readonly before: PreviousTurn | null }> {
     const store = this.storeOf(branch);
@@ -174,7 +177,7 @@ export class QueryRunner {
       const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
       // If a query continues after its first iteration, the store already has its inputs.
       if (left && left.iterations.length > 0) environment.given.describe(input);
-      else if (input.length > 0) await environment.give(input);
+      else await environment.begin(request, input);
       return { environment, before };
     } catch (error) {
       if (!left) await endUnrun(store, queryId).catch(() => {});

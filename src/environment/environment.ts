@@ -31,7 +31,8 @@ import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_for_extensions.ts";
 import { findVersion, valueOf } from "./conversation_history.ts";
-import { type InputVariable, InputVariables } from "./input_variables.ts";
+import { type InputVariable, InputVariables, isNamedFiles, namedFilesVariable } from "./input_variables.ts";
+import { namedFiles } from "./named_files.ts";
 import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";
 import {
   missingNames,
@@ -158,6 +159,18 @@ export class Environment {
 
   get iterationId(): string | null {
     return this.#iterationId;
+  }
+
+  /** Gives the input, and the files and folders that the request names as `@path`. */
+  async begin(request: string, input: readonly InputVariable[]): Promise<void> {
+    const { registry } = this.#parts;
+    const files = await namedFiles(
+      request,
+      async (path, options) => await registry.namedFile?.(this.view(), path, options) ?? null,
+    );
+    const others = input.filter(({ image }) => !isNamedFiles(image));
+    const given = files.length === 0 ? others : [...others, namedFilesVariable(files)];
+    if (given.length > 0) await this.give(given);
   }
 
   /** When the promise resolves, a running child has the variables, except large texts. */

@@ -2,6 +2,7 @@ import { UsageError } from "../domain/errors.ts";
 import { Utf8Pieces } from "../domain/kit/bytes.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
 import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
+import type { NamedFile } from "../extension/spec.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { decode, encode } from "../sandbox/codec/codec.ts";
@@ -11,6 +12,8 @@ export interface InputVariable {
   readonly text: string;
   /** `whole` is null if the value is too long for each model call. */
   readonly whole: ShownInput | null;
+  /** If present, the request shows these texts instead. */
+  readonly parts?: readonly ShownInput[];
 }
 
 export interface VariableSource {
@@ -32,6 +35,8 @@ const WHOLE_CHARS = 8_000;
 const CHANGES_CHARS = 16_000;
 /** The store keeps the label, so a continued query shows the changes with the same bytes. */
 export const CHANGES_LABEL = "the changes to review, as a list of files and a diff";
+const NAMED_NAME = "namedFiles";
+const NAMED_LABEL = "the files that the request names with @";
 const MAX_CHARS = 2 ** 29 - 24;
 
 /** Rejects with `UsageError` for binary data, and for a text that is too long for a string. */
@@ -52,6 +57,24 @@ export async function readInputVariables(
     bytes += value.length;
     if (bytes > most) return await large(name, { ...given, store, pieces: joined(first, pieces) });
   }
+}
+
+/** The request shows the files one by one, and the variable keeps them for later calls. */
+export function namedFilesVariable(files: readonly NamedFile[]): InputVariable {
+  const summary = { ...summarize(files, facts(NAMED_LABEL)), inline: null }; // The request has the texts.
+  const image = imageOf(NAMED_NAME, { summary, bytes: encode(files) });
+  return { ...described(image, { what: image.summary.shape, label: NAMED_LABEL, text: "" }), parts: partsOf(files) };
+}
+
+function partsOf(files: readonly NamedFile[]): readonly ShownInput[] {
+  return files.map(({ path, about, text }) => ({
+    text: `[@${path} in the request: ${about}${text === null ? "" : ":"}]`,
+    whole: text,
+  }));
+}
+
+export function isNamedFiles({ name, summary }: VariableImage): boolean {
+  return name === NAMED_NAME && summary.doc === facts(NAMED_LABEL).doc;
 }
 
 interface Given {
@@ -190,6 +213,7 @@ export async function repeatInputVariables(
     return { image, whole: null, text: describeInputVariables(name, { what, label, preview }) };
   }
   const value: unknown = decode(image.bytes);
+  if (isNamedFiles(image)) return namedFilesVariable(value as readonly NamedFile[]);
   if (typeof value === "string") {
     return described(image, { what: `string of ${value.length} characters`, label, text: value });
   }
@@ -246,7 +270,8 @@ export class InputVariables {
   /** For variables that the store already has, the caller must call this method instead of `begin`. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
-    this.#shown = given.map(({ image, text, whole }) => {
+    this.#shown = given.flatMap(({ image, text, whole, parts }) => {
+      if (parts) return parts;
       const size = isReviewedChanges(image) ? 0 : whole?.whole?.length ?? Infinity;
       if (whole === null || size > room) return { text, whole: null };
       room -= size;

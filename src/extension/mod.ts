@@ -17,6 +17,7 @@ export {
   type FunctionOptions,
   type FunctionSymbol,
   type HostFunction,
+  type NamedFile,
   type NudgeContext,
   type OnError,
   type OwnStore,

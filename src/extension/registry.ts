@@ -23,7 +23,16 @@ import { type OwnPart, ownPart, promptFor } from "./extension_part.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { shownOutput } from "./shown_output.ts";
 import { signatureOf } from "./signatures.ts";
-import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, Topic, WatchOptions } from "./spec.ts";
+import type {
+  Before,
+  EnvironmentView,
+  Extension,
+  FileWatcher,
+  FunctionSymbol,
+  NamedFile,
+  Topic,
+  WatchOptions,
+} from "./spec.ts";
 import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
@@ -42,6 +51,8 @@ interface ViewOf {
   readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
+
+const NAMED_MS = 5_000;
 
 export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
@@ -107,6 +118,13 @@ export class ExtensionRegistry {
 
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
     return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
+  }
+
+  async namedFile(env: EnvironmentView, path: string, options: { readonly chars: number }): Promise<NamedFile | null> {
+    const found = this.#installedFor(env.envId).find(({ namedFile }) => namedFile !== undefined);
+    if (!found) return null;
+    const view = this.#view(found, { env, own: undefined });
+    return await this.#answer(() => found.namedFile?.(view, path, options) ?? null, NAMED_MS).catch(() => null);
   }
 
   #installedFor(envId: string): readonly NormalExtension[] {

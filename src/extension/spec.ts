@@ -61,6 +61,13 @@ export interface Extension {
   readonly section?: string;
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
+  /** For each `@path` of a user's request, Vis asks the first `namedFile` that it finds. The text has at most `chars`
+   * characters. Resolves with null or rejects if the request gets no text. */
+  readonly namedFile?: (
+    env: EnvironmentView,
+    path: string,
+    options: { readonly chars: number },
+  ) => Promise<NamedFile | null>;
   /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
    * `env.fileRead`. The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
@@ -404,6 +411,15 @@ export interface DoctorContext {
   readonly home: string | null;
   /** The models are absent if the settings make model calls impossible. */
   readonly router?: RouterFacts;
+}
+
+export interface NamedFile {
+  /** The path is relative to the workspace. */
+  readonly path: string;
+  /** A phrase tells the size, and how the model reads the rest. */
+  readonly about: string;
+  /** `text` is null if the request gets only `about`. */
+  readonly text: string | null;
 }
 
 export interface WatchOptions {

@@ -95,6 +95,7 @@ const ExtensionShape = z.strictObject({
   requests: func.optional(),
   extend: func.optional(),
   watchFiles: func.optional(),
+  namedFile: func.optional(),
   fileRead: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
     .optional(),

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import {
   agent,
   type AgentApp,
@@ -256,7 +257,7 @@ function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const variables: Record<string, Source> = {};
   for (const block of blocks) {
     if (block.type === "text") texts.push(block.text);
-    else if (block.type === "resource_link") texts.push(`${block.title ?? block.name} (${block.uri})`);
+    else if (block.type === "resource_link") texts.push(linkText(block));
     else if (block.type === "image") images.push(imageOf(block.data, block.mimeType));
     else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
     else {throw new UsageError(
@@ -264,6 +265,20 @@ function promptOf(blocks: readonly ContentBlock[]): Prompt {
       );}
   }
   return { request: requestOfImages(texts.join("\n").trim(), images), images, variables };
+}
+
+/** The query reads a file that the request names as `@path`. */
+function linkText({ uri, title, name }: Extract<ContentBlock, { readonly type: "resource_link" }>): string {
+  const path = URL.parse(uri)?.protocol === "file:" ? pathOf(uri) : null;
+  return path === null ? `${title ?? name} (${uri})` : /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
+}
+
+function pathOf(uri: string): string | null {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return null;
+  }
 }
 
 function embedded(

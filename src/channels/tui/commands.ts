@@ -273,7 +273,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
   ["Ctrl-R", "find an earlier input of this folder"],
   ["Tab", "complete a command or a path"],
-  ["@letters", "insert the path of a file"],
+  ["@letters", "name a file, whose text the first step sees"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
   ["@shot.png", "attach an image, as does a dropped file; Backspace removes it"],
   ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; Ctrl-Home and End to the ends"],

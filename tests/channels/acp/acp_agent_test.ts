@@ -87,14 +87,15 @@ Deno.test("content that an editor embeds is a variable, and is not in the reques
         text("How long?"),
         resource("file:///a/my-notes.md", 50_000),
         resource("file:///b/my-notes.md#L3", 7),
-        { type: "resource_link" as const, name: "b.ts", uri: "file:///b.ts" },
+        { type: "resource_link" as const, name: "b c.ts", uri: "file:///b%20c.ts" },
+        { type: "resource_link" as const, name: "d", uri: "https://example.org/d" },
       ];
       await context.request(of.session.prompt, { sessionId, prompt });
       assert.equal(textOf(updates, "agent_message_chunk"), "50007");
       const [query] = await engine.conversations.queries(await engine.conversations.byId(sessionId));
       assert.match(
         query?.text ?? "",
-        /^How long\?\nfile:\/\/\/a\/my-notes\.md \(its text is the variable my_notes_md\)\n.*my_notes_md2\)\nb\.ts \(file/,
+        /^How long\?\nfile:\/\/\/a\/my-notes\.md \(its text is the variable my_notes_md\)\n.*my_notes_md2\)\n@"\/b c\.ts"\nd \(https:\/\/example\.org\/d\)$/,
       );
     },
   ).then(() => {}));
