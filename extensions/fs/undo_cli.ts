@@ -22,6 +22,7 @@ export const UNDO_ARGUMENTS = z.object({
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
+  effect: z.boolean().optional(),
   changes: z.string().optional(),
   /** A cut has the form QUERY@MS, with commas between cuts. Changes of the query QUERY count only before MS. */
   cuts: z.string().optional(),

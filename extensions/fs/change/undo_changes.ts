@@ -19,6 +19,8 @@ export interface UndoOptions extends UndoChoice {
   /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
+  /** The diffs of a dry run show the undo instead of the changes that it would revert. */
+  readonly effect?: boolean | undefined;
 }
 
 interface Undone {
@@ -40,7 +42,7 @@ const MAX_NAMED = 5;
  * change a file. Without `changes`, rejects with Error if there is nothing to undo. */
 export async function undoChanges(
   context: FsContext,
-  { force = false, dryRun = false, ...choice }: UndoOptions,
+  { force = false, dryRun = false, effect = false, ...choice }: UndoOptions,
 ): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
@@ -75,7 +77,7 @@ export async function undoChanges(
   }
   const files: Undone["files"][number][] = [];
   for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
-    files.push(dryRun ? await shown(item) : await written(context, item));
+    files.push(dryRun ? await shown(item, { effect }) : await written(context, item));
   }
   if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
   const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));
@@ -122,8 +124,11 @@ function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
   return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);
 }
 
-async function shown({ path, before, after }: ChangeItem): Promise<Undone["files"][number]> {
-  return { path, diff: await diffOf({ path, before: after, after: before }) };
+async function shown(
+  { path, before, after }: ChangeItem,
+  { effect }: { readonly effect: boolean },
+): Promise<Undone["files"][number]> {
+  return { path, diff: await diffOf(effect ? { path, before, after } : { path, before: after, after: before }) };
 }
 
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {

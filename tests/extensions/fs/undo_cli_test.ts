@@ -227,9 +227,16 @@ Deno.test("undoCli() shows changes without undoing them, and undoes named ones o
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   const { told } = await cli(workspace, { dryRun: true });
   assert.match(told.files[0].diff, /\n-one\n\+two\n$/);
+  const effect = (await cli(workspace, { dryRun: true, effect: true })).told.files;
+  assert.match(effect[0].diff, /\n-two\n\+one\n$/);
   assert.equal(await workspace.text("a.txt"), "two\n");
   const changes = told.changes.map(({ id }: { id: string }) => id).join(",");
-  assert.equal((await cli(workspace, { changes })).told.files.length, 1);
+  const { files } = (await cli(workspace, { changes })).told;
+  assert.deepEqual(files.map(({ diff }: { diff: string }) => diff), effect.map(({ diff }: { diff: string }) => diff));
+  assert.match(
+    (await cli(workspace, { dryRun: true, effect: true, redo: true })).told.files[0].diff,
+    /\n-one\n\+two\n$/,
+  );
   assert.deepEqual(await cli(workspace, { changes }), {
     code: 0,
     told: { changes: [], files: [], folders: [], kept: [] },

@@ -41,7 +41,7 @@ export async function undoCommand(
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { admin, services, flags });
   const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force };
-  const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
+  const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun, effect: flags.dryRun });
   if (report === null) {
     throw new UsageError(
       "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",

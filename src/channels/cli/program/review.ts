@@ -282,7 +282,7 @@ function addUndo(program: Command, context: Context): void {
       "undo only changes of this conversation or branch; a unique prefix of at least 8 characters is enough",
     )
     .option("--redo", "reapply the changes that the last undo reverted", false)
-    .option("--dry-run", "show the changes that Vis would undo or reapply, and change no file", false)
+    .option("--dry-run", "show what the undo would change, or the redo, and change no file", false)
     .option(
       "--force",
       "also undo, or with --redo reapply, the changes of files that changed later or went into a git commit; after an undo, --redo restores the later changes",
