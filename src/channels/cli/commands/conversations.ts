@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { BranchOfConversation, Conversations } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
-import { ago, counted, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { ago, counted, localTime, oneLine, shorten, visibleText } from "../../../domain/kit/text.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import { browse, type CommandInput, forkPoint, type StoredCommand } from "../program/command.ts";
@@ -36,7 +36,8 @@ export async function printConversations(
     const { conversationId, activeAt, queries, running, title, workspace, branches, numbers } = one;
     if (io.stdoutIsTerminal) {
       io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
-      for (const line of branchLines(branches, { lastUsed: one.branchId, numbers })) {
+      const fit = { width: io.columns() - 2, conversationId };
+      for (const line of branchLines(branches, { lastUsed: one.branchId, numbers, fit })) {
         io.stdout(`  ${visibleText(line)}\n`);
       }
       continue;
@@ -102,7 +103,7 @@ export async function deleteConversation(
   });
 }
 
-const ID_CHARS = 13;
+const ID_CHARS = 13, TITLE_CHARS = 60, FEWEST_CHARS = 10;
 
 function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
@@ -147,13 +148,16 @@ export async function forkNumbers(
 
 export function branchLines(
   branches: readonly BranchOfConversation[],
-  { shown, lastUsed, numbers }: {
+  { shown, lastUsed, numbers, fit }: {
     readonly shown?: string;
     readonly lastUsed: string;
     readonly numbers: ReadonlyMap<string, number>;
+    /** Each line then fits, with the beginning of its id. */
+    readonly fit?: { readonly width: number; readonly conversationId: string };
   },
 ): readonly string[] {
   if (branches.length < 2) return [];
+  const ids = fit ? beginnings([fit.conversationId, ...branches.map(({ branchId }) => branchId)]) : null;
   const known = new Set(branches.map(({ branchId }) => branchId));
   const below = new Map<string | null, BranchOfConversation[]>();
   for (const branch of branches) {
@@ -171,14 +175,23 @@ export function branchLines(
         ...(branch.branchId === shown ? ["shown here"] : []),
       ];
       const count = counted(branch.queries, "request");
-      const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
-      const facts = [placeOf(branch, numbers), count, ...marks, ...title].join(" · ");
-      lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);
+      const facts = [placeOf(branch, numbers), count, ...marks].join(" · ");
+      const line = `${indent}${last ? "└" : "├"} ${ids?.get(branch.branchId) ?? branch.branchId}  ${facts}`;
+      const room = fit ? Math.min(TITLE_CHARS, fit.width - line.length - 3) : TITLE_CHARS;
+      const isTitled = titles.get(parent ?? "") !== branch.title && room >= FEWEST_CHARS;
+      lines.push(isTitled ? `${line} · ${oneLine(branch.title, room)}` : shorten(line, fit?.width ?? Infinity));
       walk(branch.branchId, `${indent}${last ? "  " : "│ "}`);
     }
   };
   walk(null, "");
   return lines;
+}
+
+/** Ids of the same millisecond have the same first characters. */
+function beginnings(ids: readonly string[]): ReadonlyMap<string, string> {
+  const all = [...new Set(ids)];
+  const chars = [ID_CHARS, 18, 23].find((some) => new Set(all.map((id) => id.slice(0, some))).size === all.length);
+  return new Map(all.map((id) => [id, id.slice(0, chars)]));
 }
 
 /** A retry hides the earlier runs of a request, so an earlier run has no number. */

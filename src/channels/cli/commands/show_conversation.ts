@@ -37,7 +37,9 @@ export async function showConversation(
     const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
     io.stdout(jsonText(facts, { indent: 2 }));
   } else {
-    const tree = branchLines(branches, { shown, lastUsed, numbers });
+    const { conversationId } = whole;
+    const fit = io.stdoutIsTerminal ? { fit: { width: io.columns() - 2, conversationId } } : {};
+    const tree = branchLines(branches, { shown, lastUsed, numbers, ...fit });
     io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
   }
   return 0;

@@ -186,3 +186,9 @@ Deno.test("vis undo --conversation leaves changes of other branches as they are"
   assert.deepEqual(await cutsOf("main"), [["undo", "--conversation=0193abcd-11", "--cuts=q3@0"]]);
   assert.deepEqual(await cutsOf("fork"), [["undo", "--conversation=0193abcd-11", "--cuts=q1@7,q2@0"]]);
 });
+
+Deno.test("vis undo --dry-run asks for the diffs of the undo, and says that it changed nothing", async () => {
+  const { err, asked } = await run(["undo", "--dry-run"], { answer: { changes: [CHANGE], files: [] } });
+  assert.deepEqual(asked[0]?.args, ["undo", "--dryRun", "--effect"]);
+  assert.match(err, /^Would undo 1 change in no file/);
+});

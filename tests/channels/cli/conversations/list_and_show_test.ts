@@ -155,6 +155,26 @@ Deno.test("listConversations() fits titles into the columns of a terminal, and m
   assert.ok(long.length <= 80 && long.endsWith("  shop"), long);
 });
 
+Deno.test("listConversations() fits branches into the columns of a terminal, with beginnings of ids that differ", async () => {
+  const ids = ["01a20990-8048-7326", "01a20990-8048-7545", "01a20991-0000-7000", "01a20992-0000-7000"]
+    .map((id) => `${id}-9545-f7c8b57fb870`);
+  const [conversationId = "", first = "", ...forks] = ids;
+  const one = { conversationId, branchId: first, activeAt: 0, queries: 2, running: false, title: "t", workspace: "" };
+  const branch = (branchId: string, parentBranchId: string | null, title: string) => ({
+    ...{ branchId, parentBranchId, title, queries: 12 },
+    fork: parentBranchId === null ? null : { queryId: "q", position: -1 },
+  });
+  const long = "word ".repeat(30);
+  const tree = [branch(first, null, "t"), ...forks.map((id) => branch(id, first, long))];
+  const [, root = "", ...below] = await listed(one, tree);
+  assert.equal(root, "  └ 01a20990-8048-7545  first branch · 12 requests · used last · t");
+  assert.equal(below.length, 2);
+  for (const [at, line] of below.entries()) {
+    assert.ok(line.length <= 80, line);
+    assert.ok(line.includes(` ${forks[at]?.slice(0, 18)}  from before request 2 · 12 requests · word`), line);
+  }
+});
+
 Deno.test("listConversations() has the time of the last use, and all of the folder where a program reads it", async () => {
   const one = { conversationId: "c", activeAt: 86_400_000 * 9, createdAt: 0, queries: 1, running: false, title: "t" };
   const conversations = { list: () => Promise.resolve([{ ...one, workspace: "/home/me/shop" }]), branches: () => [] };
