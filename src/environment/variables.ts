@@ -18,6 +18,12 @@ interface FileText {
   readonly state: string;
 }
 
+interface CalledFile {
+  readonly path: string;
+  readonly call: string;
+  readonly by: string;
+}
+
 interface ReadBy {
   readonly by: string;
   readonly stateOf: (path: string) => string;
@@ -26,8 +32,8 @@ interface ReadBy {
 class FileTexts {
   readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
-  #changedBy: { readonly path: string; readonly by: string }[] = [];
-  #read: (FileText & { readonly path: string; readonly by: string })[] = [];
+  #changedBy: CalledFile[] = [];
+  #read: (FileText & CalledFile)[] = [];
   #now = 0;
 
   stored(name: string, files: Readonly<Record<string, string>>): void {
@@ -38,14 +44,14 @@ class FileTexts {
 
   read(paths: readonly string[], { by, stateOf }: ReadBy): void {
     for (const path of paths.slice(-MAX_TEXTS)) {
-      this.#read.push({ path, by: namespaceOf(by), at: ++this.#now, state: stateOf(path) });
+      this.#read.push({ path, call: by, by: namespaceOf(by), at: ++this.#now, state: stateOf(path) });
     }
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  changedBy(name: string, paths: readonly string[]): void {
-    const by = namespaceOf(name);
-    this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
+  changedBy(call: string, paths: readonly string[]): void {
+    const by = namespaceOf(call);
+    this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, call, by }))].slice(-MAX_TEXTS);
   }
 
   pathsOf(names: readonly string[]): readonly string[] {
@@ -77,16 +83,20 @@ class FileTexts {
   }
 
   /** If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
-   */
+   * The result of a change is no text of a file. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
   }): Readonly<Record<string, string>> | null {
     const files = new Map(madeFrom.flatMap((from) => from === name ? [] : [...this.#texts.get(from) ?? []]));
-    for (const { path, by } of this.#changedBy) if (madeFrom.includes(by)) files.delete(path);
-    const read = this.#read.filter(({ by }) => madeFrom.includes(by));
+    const line = declaringLine(code, name), statement = STATEMENT.exec(line)?.[0] ?? "";
+    const ofIt = <One extends CalledFile>(all: readonly One[]) => all.filter(({ by }) => madeFrom.includes(by));
+    const isNamed = (all: readonly CalledFile[]): boolean => all.some(({ call }) => statement.includes(`${call}(`));
+    const changed = ofIt(this.#changedBy);
+    for (const { path } of changed) files.delete(path);
+    const all = ofIt(this.#read), read = isNamed(changed) && !isNamed(all) ? [] : all;
     const isOne = summary.type === "string" && read.length > 1;
-    for (const { path, at, state } of isOne ? firstNamed(read, declaringLine(code, name), name) : read) {
+    for (const { path, at, state } of isOne ? firstNamed(read, line, name) : read) {
       files.set(path, { at, state });
     }
     this.#texts.delete(name);
@@ -121,6 +131,9 @@ class FileTexts {
 function namespaceOf(name: string): string {
   return name.split(".")[0] ?? name;
 }
+
+/** Further lines of a statement usually begin with a space or a bracket. */
+const STATEMENT = /^.*(?:\n[ \t)\]}].*)*/;
 
 const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 

@@ -638,11 +638,19 @@ function groupRow(
   const marks = high === 1 ? [] : [low === high ? `v${low}` : `v${low} to v${high}`];
   if (kind === "pending") marks.push("pending: await them");
   if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
-  const changed = members.find((member) => typeof member.changedFile === "string")?.changedFile;
-  if (typeof changed === "string") marks.push(stale(changed));
+  marks.push(...staleOf(members));
   if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
   const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
   return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}${commented(marks)}`;
+}
+
+function staleOf(members: readonly IndexedVariable[]): readonly string[] {
+  const older = members.filter(({ changedFile }) => typeof changedFile === "string");
+  const [first] = older, path = first?.changedFile;
+  if (first === undefined || typeof path !== "string") return [];
+  const isAll = older.length === members.length && older.every(({ changedFile }) => changedFile === path);
+  const more = older.length === 1 ? "" : `, as did files of ${older.length - 1} more`;
+  return [isAll ? stale(path) : `${nameOf(first)} ${stale(path)}${more}`];
 }
 
 function stale(path: string): string {

@@ -63,6 +63,26 @@ Deno.test("the index marks variables with text of a file that changed since", as
   });
 });
 
+Deno.test("the index does not mark the result of a change, whatever its block has read", async () => {
+  await withFolder(async (workspace) => {
+    for (const name of ["a.ts", "b.ts"]) await Deno.writeTextFile(join(workspace, name), "one\n".repeat(300));
+    await using engine = await startEngine([
+      replyJson([
+        `const text = await fs.readFile("a.ts")
+const e5 = await fs.edit("a.ts", {
+  old: text, new: "two\\n".repeat(300)
+})
+const e6 = await fs.writeFile("b.ts", "two\\n")
+const both = [await fs.readFile("b.ts"), await fs.edit("b.ts", {old: "two", new: "three"})]`,
+      ]),
+      replyJson([], { final: "Changed." }),
+    ], { extensions: [fs], workspace });
+    await engine.ask("Change it");
+    const marked = [...engine.context(1).matchAll(/^const (.+?)[: ].*which changed since$/gm)].map(([, name]) => name);
+    assert.deepEqual(marked.toSorted(), ["both", "text"], engine.context(1));
+  });
+});
+
 Deno.test("a later process knows which variables have text of a file that changed since, by any program", async () => {
   await withFolder(async (folder) => {
     const workspace = join(folder, "workspace"), path = join(folder, "vis.db");

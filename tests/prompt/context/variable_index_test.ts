@@ -95,6 +95,16 @@ Deno.test("renderVarIndex() joins names that differ only in a number, of one kin
   assert.deepEqual(render(gaps), ["const n0 … n38: string(4096) ×20"]);
 });
 
+Deno.test("renderVarIndex() names the joined variable whose file changed, unless all are from this file", () => {
+  const of = (name: string, changedFile: string | null) => ({ ...variable(name), changedFile });
+  const rows = [
+    [[of("e6", null), of("e5", "a.md")], "e5 from a.md, which changed since"],
+    [[of("e6", "a.md"), of("e5", "a.md")], "from a.md, which changed since"],
+    [[of("e6", "b.md"), of("e5", "a.md")], "e6 from b.md, which changed since, as did files of 1 more"],
+  ] as const;
+  for (const [heads, note] of rows) assert.deepEqual(render(heads), [`const e5 … e6: string(4096) ×2  // ${note}`]);
+});
+
 Deno.test("renderVarIndex() keeps small values, functions and kinds apart when it joins names", () => {
   const small = [variable("n1", { inline: "1", size: null }), variable("n2", { inline: "2", size: null })];
   assert.deepEqual(render(small), ["const n1 = 1", "const n2 = 2"]);
