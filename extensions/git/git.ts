@@ -100,6 +100,14 @@ export class Git {
     return this.#settings;
   }
 
+  /** Git names paths from the root of the repository. Returns the path from the workspace. */
+  place(path: string): string {
+    const { root, workspace } = this.#env;
+    return root === undefined || root === workspace || path.startsWith('"')
+      ? path
+      : relative(workspace, resolve(root, path)) || ".";
+  }
+
   get config(): unknown {
     return this.#env.config;
   }

@@ -1,3 +1,4 @@
+import { relative, resolve } from "node:path";
 import { ByteBuffer, type EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
 import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";
@@ -100,18 +101,37 @@ const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
-  const name = checkedRef(ref);
   const git = await Git.of(env);
-  const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"], {
-    input: `${name}\n`,
-  });
-  const [type = "", hash = "", size = ""] = stdout.trim().split(" ");
+  const { name, type, hash, size } = await named(git, fromTop(env, ref).map((one) => checkedRef(one)));
   const { maxChars = MAX_CHARS } = options;
   if (type === "commit") return await showCommit(git, { env, hash, maxChars, context: options.context ?? 3 });
   if (type === "blob") return await showFile(git, { env, name, hash, bytes: Number(size), maxChars });
   if (type === "tree") return await showFolder(git, hash);
   if (type === "tag") return await showTag(git, hash);
   throw await unknownObject(git, name);
+}
+
+/** Git reads a path after a colon from the root of the repository. The path may also begin at the workspace, as do all
+ * other paths of the model. */
+function fromTop({ workspace, root = workspace }: EnvironmentView, ref: string): readonly string[] {
+  const [, commit, path] = root === workspace ? [] : /^([^:]*):(?!\/)(.*)$/s.exec(ref) ?? [];
+  if (path === undefined) return [ref];
+  return [`${commit}:${relative(root, resolve(workspace, path))}`, ...ref.includes("..") ? [] : [ref]];
+}
+
+/** Returns the first name that the repository has, or otherwise the first name, with the type "". */
+async function named(
+  git: Git,
+  names: readonly string[],
+): Promise<Readonly<Record<"name" | "type" | "hash" | "size", string>>> {
+  for (const name of names) {
+    const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"], {
+      input: `${name}\n`,
+    });
+    const [, type = "", hash = "", size = ""] = /^(commit|blob|tree|tag) (\S+) (\d+)$/.exec(stdout.trim()) ?? [];
+    if (type !== "") return { name, type, hash, size };
+  }
+  return { name: names[0] ?? "", type: "", hash: "", size: "" };
 }
 
 async function showCommit(
@@ -182,7 +202,7 @@ async function showTag(git: Git, hash: string): Promise<GitObject> {
 
 async function unknownObject(git: Git, name: string): Promise<Error> {
   const [ref = "", path] = name.split(/:(.*)/s);
-  const cannot = `Cannot show ${name}`;
+  const cannot = `Cannot show ${path === undefined ? name : `${ref}:${git.place(path)}`}`;
   if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
     const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
     if (stdout.trim() !== "") {
@@ -238,7 +258,7 @@ export async function blame(
   );
   reader.end();
   if (code !== 0) {
-    const cannot = `Cannot blame ${path}`;
+    const cannot = `Cannot blame ${git.place(path)}`;
     if (gitSays("noPath", stderr)) throw await missingFile(git, path, cannot, ref);
     if (gitSays("notInCommit", stderr)) throw await missingFile(git, path, cannot, ref ?? "HEAD");
     throw await refError(git, { cannot, stderr, refs: where });

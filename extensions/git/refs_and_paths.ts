@@ -136,12 +136,15 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
     ? ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
     : ["ls-tree", "-r", "--name-only", "--full-tree", commit];
   const { stdout } = await git.run(list);
-  const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf);
+  const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf).map((name) =>
+    git.place(name)
+  );
+  const shown = git.place(path);
   const isThere = commit === undefined &&
     lstatSync(join(git.repository.workspace, path), { throwIfNoEntry: false }) !== undefined;
-  if (isThere) return advised(new Error(`${cannot}: git does not track ${path}`), "git.add it first");
+  if (isThere) return advised(new Error(`${cannot}: git does not track ${shown}`), "git.add it first");
   const where = commit === undefined ? "" : ` in ${commit}`;
-  return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
+  return new Error(`${cannot}: there is no file ${shown}${where}${nearest(shown, known)}`);
 }
 
 export function nameOf(printed: string): string {

@@ -87,7 +87,7 @@ export async function restore(
   const wanted = pathArguments(paths);
   if (from !== undefined) checkedRef(from);
   const git = await Git.of(env, ["restore", paths, options]);
-  const cannot = `Cannot restore ${someOf([paths].flat())}`;
+  const cannot = `Cannot restore ${someOf([paths].flat().map((path) => git.place(path)))}`;
   const source = from === undefined ? undefined : await commitHash(git, from, cannot);
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
   const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);

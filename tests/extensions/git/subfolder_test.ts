@@ -91,6 +91,34 @@ subfolder("git works in a subfolder, with paths relative to it", async ({ call, 
   assert.equal((await call("git.log", { paths: "src/app.ts" })).commits.length, 2);
 });
 
+subfolder("git.show and errors of git have paths from the workspace", async ({ call }) => {
+  for (const name of ["HEAD:src/app.ts", "HEAD:./src/app.ts", "HEAD:packages/api/src/app.ts", ":src/app.ts"]) {
+    assert.equal((await call("git.show", name)).text, "one\n", name);
+  }
+  assert.equal((await call("git.show", "HEAD:../web/b.ts")).text, "needle\n");
+  assert.deepEqual((await call("git.show", "HEAD:")).entries, [{ path: "src", type: "folder" }]);
+  assert.equal((await call("git.show", "HEAD")).kind, "commit");
+  for (
+    const [name, args, message] of [
+      [
+        "show",
+        ["HEAD:src/ap.ts"],
+        /^Error: Cannot show HEAD:src\/ap\.ts: there is no file src\/ap\.ts in HEAD \(the nearest .*src\/app\.ts/,
+      ],
+      ["add", ["src/ap.ts"], /^Error: Cannot add: there is no file src\/ap\.ts \(the nearest .*src\/app\.ts/],
+      ["blame", ["src/ap.ts"], /^Error: Cannot blame src\/ap\.ts: there is no file src\/ap\.ts in HEAD/],
+      ["restore", ["src/ap.ts"], /^Error: Cannot restore src\/ap\.ts: there is no file src\/ap\.ts/],
+      ["commit", ["x", { paths: ["../web/c.ts"] }], /^Error: Cannot commit: there is no file \.\.\/web\/c\.ts/],
+    ] as const
+  ) {
+    await assert.rejects(call(`git.${name}`, ...args), (error) => {
+      assert.match(String(error), message);
+      assert.doesNotMatch(String(error), /packages/);
+      return true;
+    });
+  }
+}, { answer: true });
+
 subfolder("git restores files of a subfolder without a question, and others after one", async (there) => {
   const { call, write, workspace, asked } = there;
   await write("packages/api/src/app.ts", "two\n");
