@@ -166,7 +166,7 @@ export class Environment {
     const { registry } = this.#parts;
     const files = await namedFiles(
       request,
-      async (path, options) => await registry.namedFile?.(this.view(), path, options) ?? null,
+      async (path, options) => await registry.namedFile(this.view(), path, options) ?? null,
     );
     const others = input.filter(({ image }) => !isNamedFiles(image));
     const given = files.length === 0 ? others : [...others, namedFilesVariable(files)];

@@ -9,7 +9,7 @@ export interface ExtensionSource {
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
   release?(envId: string): void;
   /** Resolves with null if no extension has a text for the path. */
-  namedFile?(env: EnvironmentView, path: string, options: { readonly chars: number }): Promise<NamedFile | null>;
+  namedFile(env: EnvironmentView, path: string, options: { readonly chars: number }): Promise<NamedFile | null>;
 }
 
 export interface ActiveExtensions {

@@ -136,7 +136,7 @@ Deno.test("keys of the query are absent while none runs", async () => {
   const environment = await Environment.open({
     branch: engine.branch,
     store: engine.store,
-    registry: { activate: () => assert.fail() },
+    registry: { activate: () => assert.fail(), namedFile: () => assert.fail() },
     log: { debug() {}, info() {}, warn() {}, error() {} },
     openSandbox: () => assert.fail(),
     now: Date.now,

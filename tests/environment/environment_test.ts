@@ -165,7 +165,7 @@ Deno.test("Environment.close() releases resources that extensions registered for
   const environment = await Environment.open({
     store,
     branch: await store.createConversation({ title: "T", channel: "test", workspace: "/w" }),
-    registry: { activate: never, release: (id) => released.push(id) },
+    registry: { activate: never, namedFile: never, release: (id) => released.push(id) },
     openSandbox: never,
     log: createLog("test"),
     now: Date.now,

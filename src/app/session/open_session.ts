@@ -195,10 +195,12 @@ async function extensionsOf(
 
 function lazySource(load: () => Promise<ExtensionSource>): ExtensionSource {
   let loading: Promise<ExtensionSource> | null = null, loaded: ExtensionSource | null = null;
+  const source = async (): Promise<ExtensionSource> => loaded = await (loading ??= load());
   return {
-    activate: async (...of) => (loaded = await (loading ??= load())).activate(...of),
+    activate: async (...of) => await (await source()).activate(...of),
     known: (envId) => loaded?.known?.(envId) ?? [],
     release: (envId) => loaded?.release?.(envId),
+    namedFile: async (...of) => await (await source()).namedFile(...of),
   };
 }
 
