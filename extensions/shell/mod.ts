@@ -28,13 +28,13 @@ const settings = z.strictObject({
     "Whether blocks may run commands in the workspace with shell.run and shell.start; never in the locked profile",
   ),
   allow: z.array(pattern).default([]).describe(
-    "Patterns for commands of blocks: each part of a command must match one of these patterns. * matches any text, and an empty list allows all commands that deny does not match",
+    "Patterns of allowed commands: each part of a command must match one of these patterns. * matches any text. If the list is empty, Vis allows all commands that deny does not match",
   ),
   deny: z.array(pattern).default([]).describe(
     "Patterns of refused commands: Vis refuses a command if one of its parts matches one of these patterns, even if the part matches allow. * matches any text",
   ).meta({ project: true }),
   network: z.boolean().default(false).describe(
-    "Whether commands behind the command wall may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own, or no address if Vis cannot make such a network, as on macOS",
+    "Whether commands behind the command wall may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own. If Vis cannot make such a network, as on macOS, the command reaches no address",
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(

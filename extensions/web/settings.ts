@@ -14,6 +14,6 @@ export default z.strictObject({
   ),
   search: z.boolean().default(false).describe("Whether web.search may search the web without an approval"),
   searchUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
-    "Address of a search that answers like SearXNG, such as http://localhost:8888/search, which may be on this machine or its network; null for the search of the model's own service",
+    "Address of a search service with the API of SearXNG, such as http://localhost:8888/search; the service may be on this machine or its network. null for the search of the model's own service",
   ),
 }).prefault({});

@@ -46,21 +46,21 @@ const ProviderSchema = z.strictObject({
   keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
     .describe("Environment variable that contains the key of the service"),
   models: z.array(ModelSchema).default([]).describe(
-    "Models in order of preference; values here override what Vis knows about the model, such as its price and context size",
+    "Models in order of preference; values here override the price, the context size and other facts that Vis knows about the model",
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest time without data before the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine, and for providers such as ollama, which usually are on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
+    "Longest time without data before the first word of a reply, in milliseconds. The default is 120000; for local servers, such as ollama, the default is 1800000. At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
   ),
   silenceMs: positive.optional().describe(
     "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have not seen a part of the reply, Vis repeats the call; otherwise Vis tells the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(
-      "Maximum number of model calls within the interval. At the limit, Vis uses the next route; if all routes are at their limits, the call waits, or fails if the wait would take more than two minutes",
+      "Maximum number of model calls within the interval. At the limit, Vis uses the next route. If all routes are at their limits, the call waits; if the wait would take more than two minutes, the call fails",
     ),
     tokens: positive.optional().describe(
-      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route; if all routes are at their limits, the call waits, or fails if the wait would take more than two minutes",
+      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route. If all routes are at their limits, the call waits; if the wait would take more than two minutes, the call fails",
     ),
     perMs: positive.default(60_000).describe(
       "Length of the interval in milliseconds. At the limit, a call without another route waits until the interval has room; if the wait would take more than two minutes, the call fails",
@@ -95,13 +95,13 @@ const ShownLimits = z.strictObject({
     "Maximum length of the latest thinking of earlier steps, in characters. At the limit, Vis shows the model only the beginning and the end",
   ),
   attempts: positive.default(12).describe(
-    "Maximum number of lines about earlier steps in the context message. At the limit, Vis shows the model only the newest lines",
+    "Maximum number of lines about earlier steps in the context message. At the limit, the model sees only the newest lines",
   ),
   indexRows: positive.default(150).describe(
-    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of other variables, in at most 2,000 characters; vars() lists all variables",
+    "Maximum number of rows of the variable index. At the limit, Vis shows the model the names of the other variables in at most 2,000 characters; vars() lists all variables",
   ),
   indexChars: positive.default(12_000).describe(
-    "Maximum length of the rows of the variable index in characters. At the limit, Vis shows the model only names of other variables, in at most 2,000 characters; vars() lists all variables",
+    "Maximum length of the rows of the variable index in characters. At the limit, Vis shows the model the names of the other variables in at most 2,000 characters; vars() lists all variables",
   ),
   inlineChars: positive.default(120).describe(
     "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows only the type and the size of the value",
@@ -126,7 +126,7 @@ export const ConfigSchema = z.strictObject({
     "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset",
   ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, in /model, and if no provider is configured and Vis has no key for the model",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, in /model, and if Vis has neither a configured provider nor a key for the model",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
@@ -138,7 +138,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "If no route is left, the time in milliseconds for which Vis tries routes with temporary errors again; 0 turns these tries off. If a service has not responded since Vis started, Vis calls it at most three times. At the limit, the request ends with the reason provider and the last error",
+      "Time in milliseconds for which Vis tries routes with temporary errors again, if no other route is left; 0 means no further try. If a service has not responded since Vis started, Vis calls it at most three times. At the limit, the request ends with the reason provider and the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
@@ -147,7 +147,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Largest budget of a request in steps, regardless of their progress; null for no limit. The first four steps without a result do not count. If you do not set this key, a larger budget.iterations is the maximum, and a request that sets its own budget has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If this key is not set, a larger budget.iterations is the maximum, and a request that sets its own budget has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
@@ -156,7 +156,7 @@ export const ConfigSchema = z.strictObject({
       "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_tokens. Running calls continue, and may exceed the limit",
     ),
     wallMs: positive.nullable().default(null).describe(
-      "Longest time of a request in milliseconds, without the time in which it waits for your answers; null for no limit. At the limit, Vis stops running calls and blocks, and the request ends with the reason limit_time",
+      "Longest time of a request in milliseconds; null for no limit. The time in which the request waits for your answers does not count. At the limit, Vis stops running calls and blocks, and the request ends with the reason limit_time",
     ),
     subcalls: positive.nullable().default(null).describe(
       "Maximum number of model calls and sub-queries by the blocks of a request; null for no limit. At the limit, each further model call or sub-query fails with an error in the block",
@@ -223,7 +223,7 @@ export const ConfigSchema = z.strictObject({
         "Claim with the scopes of a token: vis:read, vis:write or vis:admin",
       ),
       tenantClaim: z.string().min(1).nullable().default(null).describe(
-        "Claim with the tenant, which each token of the issuer must then have; null if these tokens belong to the tenant default",
+        "Claim with the tenant; with this setting, each token of the issuer must have the claim. null means that these tokens belong to the tenant default",
       ),
     }).prefault({}),
     proxies: z.array(
@@ -232,7 +232,7 @@ export const ConfigSchema = z.strictObject({
       "Addresses and networks (such as 10.0.0.0/8) of reverse proxies. For a request of a proxy, Vis takes the address of the client from the header X-Forwarded-For",
     ),
     workspaces: z.array(z.string().min(1)).default([]).describe(
-      "Folders that a new conversation may use instead of the workspace of vis serve",
+      "Further folders that a new conversation may use as its workspace, besides the workspace of vis serve",
     ),
     requestsPerMinute: positive.default(6_000).describe(
       "Maximum number of HTTP requests per minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
@@ -251,7 +251,7 @@ export const ConfigSchema = z.strictObject({
         "Maximum number of simultaneous requests of a token; null for no limit. At the limit, the response is 429 with Retry-After until one of these requests has ended",
       ),
     }).prefault({}).describe(
-      "Limits of a token that does not set the limit itself; the daily limits also apply to each user of the Telegram bot. In the locked profile, null means 1000 requests a day, 20 US dollars a day and 4 simultaneous requests",
+      "Limits of a token that sets no such limit itself; the daily limits also apply to each user of the Telegram bot. In the locked profile, null means 1000 requests a day, 20 US dollars a day and 4 simultaneous requests",
     ),
     bodyMiB: positive.max(1024).default(32).describe(
       "Largest body of an HTTP request, in MiB; the setting can be at most 1024. At the limit, the response is 413; if a request declares a larger body, Vis does not read it",
@@ -262,7 +262,7 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the Telegram bot in each chat, and of groups in which every member may use the bot; vis telegram allow adds an id",
+      "Ids of users who may use the Telegram bot in each chat, and of groups whose members may all use the bot in the group; vis telegram allow adds an id",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
       "Address of the Bot API server: the server of Telegram, or your own",
@@ -294,14 +294,14 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "For a call that needs an approval and has none: ask (Vis asks you; if you cannot answer, Vis refuses the call) or never (Vis refuses the call without a question)",
+    "Reaction to a call that needs an approval and has none: ask (Vis asks you; if you cannot answer, Vis refuses the call) or never (Vis refuses the call without a question)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds, except untrusted extensions of the workspace. In the locked profile, null means no extension",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web. null means all extensions that Vis finds, except untrusted extensions of the workspace; in the locked profile, null means no extension",
     ),
     deny: z.array(name).default([]).describe(
       "Extensions that Vis does not load: namespaces, or aliases of shipped extensions, such as web",

@@ -167,7 +167,8 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of at least this level as JSON to stderr" },
     {
       term: "NO_COLOR",
-      about: "any value but an empty one disables colours; Vis colours only terminals",
+      about:
+        "if the value is not empty, Vis prints no colours; without the variable, Vis prints colours only on terminals",
     },
   ],
   files: [

@@ -83,7 +83,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     });
   const review = program.command("review")
     .description(
-      "review changes in a repository, and list findings with file and line; with --json, the findings are data; Vis refuses calls that could change the workspace or a service",
+      "review changes in a repository, and list findings with file and line; Vis refuses calls that could change the workspace or a service",
     )
     .argument(
       "[target]",
@@ -151,7 +151,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-cost <usd>",
-      "call no model again once the request has cost this many US dollars, such as 0.50; with a limit, Vis refuses models without a known price (default: budget.costUsd)",
+      "maximum cost in US dollars, such as 0.50; at the limit, Vis makes no further model call. With a limit, Vis refuses models without a known price (default: budget.costUsd)",
       parseDollars,
     )
     .option(

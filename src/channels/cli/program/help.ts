@@ -26,7 +26,7 @@ function addHelp(program: Command, context: Context): void {
     .addOption(
       new Option(
         "--report",
-        "instead, print the system and its walls for a bug report, without your names, keys and paths",
+        "print only facts about the system and its walls for a bug report, without your names, keys and paths",
       )
         .conflicts("json").default(false),
     )

@@ -163,11 +163,11 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "the request in plain words; Vis appends piped input, unless only --conversation is given")
     .option(
       "--conversation <id>",
-      "conversation or branch id: show the prompt that the request would have there; without a request, show a prompt of the latest request there",
+      "id of the conversation or branch that would get the request; without a request, show a prompt of its latest request",
     )
     .option(
       "--iteration <n>",
-      "with --conversation and without a request, the step whose prompt to show (default: the last step)",
+      "with --conversation and without a request, show the prompt of this step (default: the last step)",
       positiveInteger,
     )
     .option(
@@ -212,7 +212,7 @@ function levelArgument(text: string): LogsFlags["level"] {
 function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description(
-      "search requests, code and answers for texts with all words, best matches first; words of scripts without spaces, newest first",
+      "find requests, code and answers that contain all words, best matches first; if a script has no spaces, newest first",
     )
     .argument("<text...>", "words to search for")
     .option("--conversation <id>", "search only this conversation; a unique prefix of at least 8 characters is enough")
@@ -285,7 +285,7 @@ function addUndo(program: Command, context: Context): void {
     .option("--dry-run", "show what the undo would change, or the redo, and change no file", false)
     .option(
       "--force",
-      "also undo, or with --redo reapply, the changes of files that changed later or went into a git commit; after an undo, --redo restores the later changes",
+      "also undo changes of files that changed later or went into a git commit (with --redo: also reapply such changes); after an undo, --redo restores the later changes",
       false,
     )
     .option(...FLAGS.storedDb)

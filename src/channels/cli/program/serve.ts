@@ -15,7 +15,7 @@ export const SERVE: CommandGroup = {
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
-      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page, on a terminal with the token",
+      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page, which contains the token on a terminal",
     )
     .option("--host <address>", "address to listen on (default: 127.0.0.1, or server.host)")
     .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357, or server.port)", port)
@@ -88,13 +88,13 @@ function addTelegram(program: Command, context: Context): void {
     .description("allow users and groups to use the bot; a running bot applies the change within seconds")
     .argument(
       "<id...>",
-      "ids of users, and of groups, whose ids start with -; the bot sends refused users their id",
+      "ids of users and groups; the id of a group starts with -, and the bot sends refused users their id",
       ids,
     )
     .action(action(context, async () => (await load()).allowUsers));
   group.command("disallow")
     .description("stop users and groups from using the bot; a running bot applies the change within seconds")
-    .argument("<id...>", "ids of users, and of groups, whose ids start with -", ids)
+    .argument("<id...>", "ids of users and groups; the id of a group starts with -", ids)
     .action(action(context, async () => (await load()).disallowUsers));
 }
 
@@ -171,7 +171,10 @@ function addMcpServers(mcp: Command, context: Context): void {
     mcp.command(name).description(description).option(...FLAGS.json);
   sub("add", "add an MCP server to your settings: a program or an address")
     .argument("<name>", "name of the server: a letter, then at most 39 letters, digits, - and _")
-    .argument("<command-or-url>", "program in PATH or with an absolute path, or the http or https address of a server")
+    .argument(
+      "<command-or-url>",
+      "program (its name in PATH, or its absolute path), or the http or https address of a server",
+    )
     .argument(
       "[args...]",
       "arguments of the program, after --; Vis replaces ${workspace} with the path of the workspace",
@@ -226,7 +229,11 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   mcp.command("login")
     .description("log in with a browser to an MCP server that has an address")
     .argument("<name>", "name of the server")
-    .option("--paste", "for a browser on another machine: ask for the final address or the code in the browser", false)
+    .option(
+      "--paste",
+      "if the browser is on another machine, prompt for the final address or the code in the browser",
+      false,
+    )
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });

@@ -16,7 +16,7 @@ export const SET_UP: CommandGroup = {
 function addProviders(program: Command, context: Context): void {
   program.command("providers")
     .description(
-      "list the providers that a request uses, in their order, then other providers with a key or an entry in the settings",
+      "list the providers of a request in their order, and then other providers with a key or an entry in the settings",
     )
     .option("--check", "check whether the listed providers respond; after a failed check, the exit code is 1", false)
     .addOption(output())
@@ -41,7 +41,7 @@ function addAuth(program: Command, context: Context): void {
   const load = async () => await import("../commands/auth.ts");
   auth.command("login")
     .description(
-      "save a key in $VIS_HOME/auth.json, unless its provider rejects it; for github-copilot, log in with a browser",
+      "save a key in $VIS_HOME/auth.json, unless the provider rejects the key; for github-copilot, log in with a browser",
     )
     .argument(
       "[provider]",
@@ -82,7 +82,7 @@ function addConfig(program: Command, context: Context): void {
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
   const project = ["--project", "use .vis/config.jsonc of the workspace instead of your own file"] as const;
-  add("list", "list the settings that are set, and where each was set")
+  add("list", "list the settings that are set, each with the place that sets it")
     .option("--all", "also list the other settings with their defaults", false)
     .action(action(context, async () => (await load()).listSettings));
   add("get", "print the value of a setting")

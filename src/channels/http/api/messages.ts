@@ -24,8 +24,8 @@ const RESUME_HEADER = {
     "With true, resume the query that the key started, if this query was interrupted. The key then refers to " +
     "the resumed query",
 };
-const RETRY = "Run a query again from the state before it; the previous run can still be read. The header " +
-  "X-Vis-Conversation names its branch: a new one unless the query is the last one of this branch and not inherited";
+const RETRY = "Run a query again from the state before it; clients can still read the previous run. The header " +
+  "X-Vis-Conversation names the branch of the run. If the query is the last one of its branch and not inherited, the run stays there; otherwise the run gets a new branch";
 const describe = describeIn("messages");
 
 type Message = z.infer<typeof schema.MessageBody>;
@@ -109,7 +109,7 @@ messages.get(
   "/queries/:queryId/events",
   describe(
     "followQuery",
-    "Stream the events of a query after the last event that the client received; a stream that begins with started begins at the start of the query",
+    "Stream the events of a query after the last event that the client received; if the first event is started, the stream begins at the start of the query",
     {
       headers: { "Last-Event-ID": "Id of the last event received" },
       200: EVENT_STREAM,

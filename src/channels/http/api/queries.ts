@@ -55,7 +55,7 @@ queries.get(
 
 queries.get(
   "/variables",
-  describeVariable("listVariables", "List all variables of the branch, newest first, including system ones", {
+  describeVariable("listVariables", "List all variables of the branch, also system variables, newest first", {
     200: schema.listOf(schema.VariableSchema),
   }),
   inConversation,

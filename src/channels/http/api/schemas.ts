@@ -153,7 +153,9 @@ export const SearchQuery = z.object({
 export const VersionsQuery = z.object({
   newest: z.coerce.number().int().min(1).max(1000).default(50),
   version: z.coerce.number().int().min(1).optional()
-    .describe("Only this version, among the newest 1000, with the first 1000000 characters of its value"),
+    .describe(
+      "Return only this version, with the first 1000000 characters of its value; the version must be one of the newest 1000",
+    ),
 });
 
 export const IterationsQuery = z.object({
@@ -163,10 +165,10 @@ export const IterationsQuery = z.object({
 
 export const QueriesQuery = z.object({
   before: z.coerce.number().int().min(0).optional().describe(
-    "Consider only this many queries, counted from the oldest; by default, all",
+    "Return queries only from this number of oldest queries; by default, from all queries",
   ),
   limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe(
-    "Maximum number of queries in the response; the newest ones are kept",
+    "Maximum number of queries in the response, which has the newest queries",
   ),
   answers: z.enum(["text", "tree"]).default("text").describe(
     "With tree, each query has answerTree, the blocks of its answer; at most 100 queries",
@@ -181,7 +183,7 @@ export const DiffQuery = z.object({
 export const ForkBody = z.strictObject({
   queryId: id,
   iteration: z.number().int().min(0).optional().describe(
-    "Last iteration (1-based) that the fork includes; 0 for the state before the query; by default, all iterations",
+    "Last iteration (1-based) that the fork includes; 0 means the state before the query. By default, the fork includes all iterations",
   ),
   title: z.string().max(1000).optional(),
 });
@@ -255,7 +257,7 @@ export const MessageBody = z.strictObject({
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "Behaviour if this server is running a query in the branch. refuse: the response is 409. wait: the message " +
-      "waits for the end of that query. steer: that query gets the text as a note, and the response arrives when an iteration shows the text to the model; for a message with images, context, " +
+      "waits for the end of that query. steer: that query gets the text as a note, and the response arrives when an iteration shows the text to the model. For a message with images, context, " +
       "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
       "query, the response for wait is 409, too",
   ),
@@ -281,7 +283,7 @@ export const UndoSchema = z.object({
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
-  fault: z.string().nullable().describe("Reason why nothing can be undone"),
+  fault: z.string().nullable().describe("Reason why Vis cannot undo a change; null if it can"),
   undone: z.array(z.string()).readonly().describe(
     "Files that redo would change: the files of the last undo, or no file if files were changed after the undo",
   ),
@@ -322,7 +324,7 @@ export const TokenListSchema = listOf(z.object({
   tenant: z.string().describe("Tenant whose conversations the token reaches; * for every tenant"),
   expiresAt: time.nullable(),
   quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe(
-    "Limits of the token; null for none",
+    "Limits of the token; null for no limit",
   ),
   today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(
     "Usage since midnight UTC, and the number of running queries",
@@ -371,7 +373,7 @@ export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, cod
   version: z.number().int(),
   shape: z.string(),
   value: z.string().nullable().describe(
-    "The value as text, at most the first 20000 characters, or 1000000 of a single version; null for a value that is too large",
+    "The beginning of the value as text: at most 20000 characters, or 1000000 if the response has a single version. null for a value that is too large",
   ),
   chars: z.number().int().nullable().describe("Length of the whole value"),
 });

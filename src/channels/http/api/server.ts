@@ -88,9 +88,13 @@ async function workspaceOf(
 
 server.get(
   "/extensions",
-  describe("listExtensions", "List the extensions of the workspace, with the reason for each one that is not loaded", {
-    200: schema.ExtensionListSchema,
-  }),
+  describe(
+    "listExtensions",
+    "List the extensions of the workspace, with a reason for each extension that is not loaded",
+    {
+      200: schema.ExtensionListSchema,
+    },
+  ),
   async (c) => c.json(schema.ExtensionListSchema.parse({ items: await c.env.parts.extensions.list() })),
 );
 
@@ -143,7 +147,7 @@ server.get(
   "/search",
   describeIn("conversations")(
     "search",
-    "Search requests, code and answers for texts with all words, best matches first; for scripts without spaces, newest first. [ and ] enclose matches",
+    "Find requests, code and answers that contain all words, best matches first; if a script has no spaces, newest first. [ and ] enclose matches",
     { 200: schema.listOf(SearchHitSchema) },
   ),
   validQuery(schema.SearchQuery),

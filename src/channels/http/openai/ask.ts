@@ -15,7 +15,7 @@ import type { Begun } from "../live_runs.ts";
 import { callerLabel } from "../tokens.ts";
 
 export const OPENAI_HEADERS = {
-  "X-Vis-Conversation": "The conversation to continue; a new one by default",
+  "X-Vis-Conversation": "The conversation to continue; by default, Vis makes a new conversation",
   "Idempotency-Key": "Requests with the same key and body run once, also if the client disconnects; kept for a day",
 };
 

@@ -73,7 +73,7 @@ const ResponseBody = OpenAiBody.extend({
   instructions: z.string().nullish().describe("Instructions for this query only"),
   text: z.object({ format: Format.nullish() }).nullish(),
   previous_response_id: z.string().nullish().describe(
-    "Id of the response to continue; a new branch begins if other responses already follow it",
+    "Id of the response to continue; if other responses already follow it, Vis makes a new branch",
   ),
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
     "Id of the conversation to continue",
