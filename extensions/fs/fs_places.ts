@@ -147,9 +147,8 @@ async function askForRepository(
   { paths, message, shown }: OutsideWorkspace,
 ): Promise<void> {
   const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-    `change ${someOf(paths, MAX_NAMED)} in ${root}, the repository around the workspace${
-      shown === "" ? "" : `. The change:\n${shown}`
-    }`,
+    `change ${someOf(paths, MAX_NAMED)} in ${root}, the repository around the workspace`,
+    shown || undefined,
   ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);

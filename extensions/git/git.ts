@@ -177,7 +177,7 @@ export class Git {
   async #askToChange(): Promise<void> {
     await askToChange(this.#env, () => {
       if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
-      return { name: this.#call[0], what: `change this repository by ${callText(this.#call)}` };
+      return { name: this.#call[0], what: "change this repository", exact: callText(this.#call) };
     });
   }
 
@@ -187,7 +187,8 @@ export class Git {
     if (top === this.#env.workspace || this.#call === null) return;
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
     const { allowed = false, reason = "no user can answer here" } = await this.#env.openRoot?.(
-      `let git change files in all of ${top}, the repository around the workspace: ${callText(this.#call)}`,
+      `let git change files in all of ${top}, the repository around the workspace`,
+      callText(this.#call),
     ) ?? {};
     if (allowed) return;
     throw new Error(
@@ -270,13 +271,14 @@ function settingOf(record: string): readonly GitSetting[] {
  * cannot ask. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
-  change: () => Readonly<Record<"name" | "what", string>>,
+  change: () => Readonly<Record<"name" | "what", string> & { exact?: string }>,
 ): Promise<void> {
   const { unwalled } = await programWalls?.() ?? {};
   if (unwalled?.mode !== "ask") return;
-  const { name, what } = change();
+  const { name, what, exact } = change();
   const { allowed = false, reason = "no user can answer here" } = await approve?.({
     what,
+    exact,
     why: `The command wall is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
     scope: `changes by git.${name}`,
     option: "--shell run",

@@ -26,7 +26,7 @@ export interface RepositoryServers {
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly faults: ReadonlyMap<string, string>;
-  readonly question: { readonly what: string; readonly why: string; readonly scope: string };
+  readonly question: { readonly what: string; readonly exact: string; readonly why: string; readonly scope: string };
 }
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
@@ -77,7 +77,8 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   }
   const variables = [...wanted].join(", ");
   const question = {
-    what: `use the MCP servers of ${FILE}: ${asked.join("; ")}`,
+    what: `use the MCP servers of ${FILE}`,
+    exact: asked.join("; "),
     why: `The repository brings them. They run with access to the network and may read the workspace${
       variables === "" ? "" : `; they get your variables ${variables}`
     }.`,

@@ -256,7 +256,8 @@ async function askUser(
     );
   }
   const { allowed = false, reason = "no user can answer here", byUser = false } = await approve?.({
-    what: `call ${scope} with ${given}`,
+    what: `call ${scope}`,
+    exact: given,
     why: "The server says that this tool destroys something.",
     scope,
     option: `--set ${setting}=true`,

@@ -1,6 +1,7 @@
 import {
   advised,
   type CallOutcome,
+  commandFacts,
   commandText,
   type EnvironmentView,
   type FileChanges,
@@ -157,12 +158,7 @@ export async function allowed(
   if (env.onlyReads) await refuseInPlan(env, asked);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
   const { cwd, env: own, stdin } = asked;
-  const shown = commandText(command, {
-    ...(typeof cwd === "string" ? { cwd } : {}),
-    ...(own ? { env: own } : {}),
-    ...(stdin === undefined ? {} : { input: stdin }),
-  });
-  const { all, ...more } = await approved(env, { ...asked, shown, argv });
+  const { all, ...more } = await approved(env, { ...asked, command, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
   // If the wall is incomplete, the user may have to approve the command with its variables, so Vis adds no variables.
   const usual = walls === undefined || unwalled !== undefined
@@ -244,8 +240,8 @@ async function refuseInPlan(
  * question of its own. */
 async function approved(
   env: EnvironmentView,
-  { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
-    readonly shown: string;
+  { command, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
+    readonly command: ShellCommand;
     readonly argv: readonly string[];
   },
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets" | "whole"> & Pick<Allowed, "all">> {
@@ -306,11 +302,19 @@ async function approved(
       },
     });
   }
-  if (needs.length > 0) await ask(env, { needs, shown });
+  const exact = commandText(command, {});
+  const facts = commandFacts({
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    ...(variables ? { env: variables } : {}),
+    ...(stdin === undefined ? {} : { input: stdin }),
+  });
+  const how = facts.map((fact) => `, ${fact}`).join("");
+  if (needs.length > 0) await ask(env, { needs, how, exact });
   // An approval of this question for the conversation or the workspace must not allow the other needs.
   if (asksForAll) {
     const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-      `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
+      `let a command change files in all of ${root}, the repository around the workspace${how}`,
+      exact,
     ) ?? {};
     if (!allowed) {
       throw new Error(
@@ -372,12 +376,10 @@ function listed(parts: readonly string[]): string {
  * the answer counts only for this command. */
 async function ask(
   { approve }: EnvironmentView,
-  { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
+  { needs, how, exact }: { readonly needs: readonly Need[]; readonly how: string; readonly exact: string },
 ): Promise<void> {
   const does = listed(needs.map((need) => need.does));
-  const what = does === NETWORKED
-    ? `run a command with access to the network: ${shown}`
-    : `let a command ${does}: ${shown}`;
+  const what = `${does === NETWORKED ? "run a command with access to the network" : `let a command ${does}`}${how}`;
   const scopes = needs.flatMap(({ scope, scopes = [scope] }) => scopes);
   const scope = needs.map((need) => need.scope).join(", ");
   const lasts = needs.every(({ lasting = true }) => lasting);
@@ -387,6 +389,7 @@ async function ask(
   const option = options.length < needs.length ? "" : options.join(" ");
   const asked = await approve?.({
     what,
+    exact,
     why: needs.flatMap(({ why = "" }) => why === "" ? [] : [why]).join(" "),
     ...option === "" || option.length > LONGEST_OPTION ? {} : { option },
     ...(lasts && isShown

@@ -102,7 +102,8 @@ async function allowing(
   ].join(" and");
   const scope = `requests to ${host}`;
   const option = `--set web.hosts=${host}`;
-  const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope, option });
+  const exact = `${method} ${url.href}`;
+  const { allowed, reason } = await env.approve({ what: `send a request${sent}`, exact, why: "", scope, option });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
   // The command replaces the whole list of hosts.
   const way = rules.hosts.length === 0

@@ -78,14 +78,10 @@ export class EnvironmentViews {
     const { root, isRootOpen = false } = this.#idle;
     if (root === undefined) return undefined;
     if (isRootOpen) return () => Promise.resolve({ allowed: true, reason: "" });
-    return ask && ((what) =>
+    const scope = `changes in the whole repository ${root}`;
+    return ask && ((what, exact) =>
       ask(
-        {
-          what: what ?? "",
-          why: "",
-          scope: `changes in the whole repository ${root}`,
-          ...what === null ? {} : { option: "--root" },
-        },
+        { what: what ?? "", exact, why: "", scope, ...what === null ? {} : { option: "--root" } },
         { extension: "vis", signal, isQuiet: what === null },
       ));
   }

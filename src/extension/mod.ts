@@ -50,6 +50,6 @@ export {
 } from "../domain/kit/files.ts";
 export { editDistance, isSecretFile, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
 export { advised, messageOf, reasonOf, retold, withoutAdvice } from "../domain/errors.ts";
-export { clip, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
+export { clip, commandFacts, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";

@@ -16,7 +16,7 @@ import {
 import { BlockTally, storedDiffs } from "../domain/query/host_call.ts";
 import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
 import { READING_MODES } from "../domain/query/outcomes.ts";
-import { approvalTitle } from "../domain/query/approval.ts";
+import { approvalLine } from "../domain/query/approval.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
@@ -354,7 +354,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   const { status } = row;
   if (status === "running") {
     const { approval, waiting = [] } = facts;
-    const waits = approval?.answer === null ? { question: approvalTitle(approval.question) } : {};
+    const waits = approval?.answer === null ? { question: approvalLine(approval.question) } : {};
     return { ...known, running: true, status, reason: null, waiting, ...waits, ...(approval ? { approval } : {}) };
   }
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };

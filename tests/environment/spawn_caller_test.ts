@@ -45,12 +45,12 @@ Deno.test("where the wall is not whole, no extension of the user runs anything u
   });
   const asked: string[] = [];
   await engine.ask("x", {
-    approve: ({ what, extension }) => {
-      asked.push(`${extension}: ${what}`);
+    approve: ({ what, exact, extension }) => {
+      asked.push(`${extension}: ${what}: ${exact}`);
       return Promise.resolve({ decision: asked.length === 1 ? "once" : "no", reason: "" });
     },
   });
-  const question = "test.foreign: run, behind an incomplete command wall: ls";
+  const question = "test.foreign: run a command behind an incomplete command wall: ls";
   assert.deepEqual(asked, [question, question]);
   const nobody = "Cannot run ls: no user can answer here (Vis asks before each command, because no namespaces)";
   const refused = "Cannot run ls: the user said no (Vis asks before each command, because no namespaces)";

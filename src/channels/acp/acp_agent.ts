@@ -23,7 +23,7 @@ import { abortable } from "../../domain/kit/concurrency.ts";
 import {
   approvalBeginning,
   approvalChoices,
-  approvalTitle,
+  approvalLine,
   approvalWhy,
   type Approve,
 } from "../../domain/query/approval.ts";
@@ -334,7 +334,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
-    const title = approvalTitle(question);
+    const title = approvalLine(question);
     const texts = [approvalBeginning(question) === "" ? "" : title, approvalWhy(question)];
     const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
       type: "content",

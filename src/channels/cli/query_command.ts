@@ -7,6 +7,7 @@ import {
   type ApprovalAnswer,
   approvalBeginning,
   approvalChoices,
+  approvalExact,
   type ApprovalQuestion,
   approvalTitle,
   approvalWhy,
@@ -144,7 +145,7 @@ export async function questionText(question: ApprovalQuestion, width: number): P
     const lines = wrapRuns([{ text, paint: String }], { width: width - head.length, columns: textColumns });
     return lines.map((line, at) => `${at === 0 ? head : " ".repeat(head.length)}${line}`).join("\n");
   };
-  const more = [approvalWhy(question), approvalBeginning(question)];
+  const more = [approvalExact(question), approvalWhy(question), approvalBeginning(question)];
   return [
     indented(approvalTitle(question), ""),
     ...more.filter((text) => text !== "").map((text) => indented(text, "  ")),

@@ -5,6 +5,7 @@ import {
   type ApprovalAnswer,
   approvalBeginning,
   approvalChoices,
+  approvalExact,
   type ApprovalQuestion,
   approvalSaid,
   approvalTitle,
@@ -18,6 +19,7 @@ import { type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 /** The limit leaves room for the decision, which the bot adds to the message. */
 const PART_CHARS = 3_000;
 const REASON_CHARS = 1_000;
+const REPLY = "A reply to this message is a no with your reason.";
 const NO_LONGER = "This question no longer waits for an answer";
 
 interface Waiting {
@@ -59,9 +61,10 @@ export class ChatQuestions {
       return answer;
     } finally {
       this.#waiting.delete(token);
-      sent.then(({ messageId, text }) =>
-        this.#messenger.edit(place, { messageId, message: plain(`${text}\n\n${clip(end.said, 1_000)}`) })
-      ).catch((error: unknown) => this.#log.warn("telegram_question_not_closed", { error: messageOf(error) }));
+      sent.then(({ messageId, asked }) => {
+        const text = `${asked.text}\n\n${clip(end.said, 1_000)}`.toWellFormed();
+        return this.#messenger.edit(place, { messageId, message: { ...asked, text } });
+      }).catch((error: unknown) => this.#log.warn("telegram_question_not_closed", { error: messageOf(error) }));
     }
   }
 
@@ -89,34 +92,30 @@ export class ChatQuestions {
   async #send(
     { place, question, messages }: Waiting,
     { token, replyTo }: { readonly token: string; readonly replyTo: number | null },
-  ): Promise<{ readonly messageId: number; readonly text: string }> {
+  ): Promise<{ readonly messageId: number; readonly asked: RichMessage }> {
     const choices = approvalChoices(question);
     const buttons = choices.map(({ short, decision }) => ({ text: short, callback_data: `${token} ${decision}` }));
-    const parts = splitRichText(new RichText().add(questionText(question)), PART_CHARS);
+    const parts = splitRichText(questionText(question), PART_CHARS);
     for (const part of parts.slice(0, -1)) {
       messages.push(await this.#messenger.send(place, part.message(), { replyTo, silent: true }));
     }
     const message = (parts.at(-1) ?? new RichText()).message();
     const messageId = await this.#messenger.send(place, message, { replyTo, buttons });
     messages.push(messageId);
-    return { messageId, text: message.text };
+    return { messageId, asked: message };
   }
 }
 
-function questionText(question: ApprovalQuestion): string {
+function questionText(question: ApprovalQuestion): RichText {
   const more = [approvalWhy(question), approvalBeginning(question)];
   const choices = approvalChoices(question).map(({ short, text }) => `${short}: ${text}`);
-  return [
-    `🔐 ${approvalTitle(question)}`,
-    ...more.filter((text) => text !== ""),
-    [...choices, "A reply to this message is a no with your reason."].join("\n"),
-  ].join("\n\n").toWellFormed();
+  const rest = [...more.filter((text) => text !== ""), [...choices, REPLY].join("\n")];
+  const exact = approvalExact(question).toWellFormed();
+  const asked = new RichText().add(`🔐 ${approvalTitle(question)}\n\n`.toWellFormed());
+  if (exact !== "") asked.add(exact, [{ type: "pre" }]).add("\n\n");
+  return asked.add(rest.join("\n\n").toWellFormed());
 }
 
 function name(by: string): string {
   return clip(visibleText(by), 60);
-}
-
-function plain(text: string): RichMessage {
-  return { text: text.toWellFormed(), entities: [] };
 }

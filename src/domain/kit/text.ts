@@ -118,20 +118,23 @@ export function shellText(words: readonly string[]): string {
 }
 
 /** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
-export function commandText(
-  command: string | readonly string[],
-  { cwd = "", env = {}, input = "" }: {
-    readonly cwd?: string;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly input?: string;
-  },
-): string {
+interface CommandFacts {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export function commandText(command: string | readonly string[], given: CommandFacts): string {
+  const facts = commandFacts(given);
+  const text = typeof command === "string" ? command : shellText(command);
+  return facts.length === 0 ? text : `${facts.join(", ")}: ${text}`;
+}
+
+export function commandFacts({ cwd = "", env = {}, input = "" }: CommandFacts): readonly string[] {
   const variables = Object.entries(env).map(([key, value]) => `${key}=${shellText([value])}`);
-  const facts = [
+  return [
     cwd === "" || cwd === "." ? "" : `in ${shellText([cwd])}`,
     variables.length === 0 ? "" : `with ${variables.join(" ")}`,
     input === "" ? "" : `with the input of ${input.length} characters ${JSON.stringify(input)}`,
   ].filter((fact) => fact !== "");
-  const text = typeof command === "string" ? command : shellText(command);
-  return facts.length === 0 ? text : `${facts.join(", ")}: ${text}`;
 }

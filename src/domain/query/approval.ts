@@ -5,6 +5,8 @@ import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
+  /** The exact text of the action, such as a command line or an address. Channels show it on a line of its own. */
+  readonly exact?: string | undefined;
   readonly why: string;
   /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
   readonly scope: string;
@@ -60,17 +62,32 @@ const IN_SIGHT = 400;
 const BEGINNING = 200;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
+type Action = Pick<ApprovalQuestion, "what" | "exact">;
+
 /** Text from blocks cannot move the cursor, hide characters, or imitate another question on its own line. */
-export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
+export function approvalTitle({ what }: Action): string {
   return `Allow Vis to ${paragraph(what)}?`;
+}
+
+export function approvalExact({ exact = "" }: Action): string {
+  return paragraph(exact);
+}
+
+/** The whole question as one line. A question mark after a command or an address would look like a part of it. */
+export function approvalLine(question: Action): string {
+  return question.exact === undefined ? approvalTitle(question) : `Allow Vis to ${actionText(question)}`;
+}
+
+function actionText({ what, exact }: Action): string {
+  return paragraph(exact === undefined ? what : `${what}: ${exact}`);
 }
 
 export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
-  const text = paragraph(what);
+export function approvalBeginning(question: Action): string {
+  const text = actionText(question);
   if (text.length <= IN_SIGHT) return "";
   return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
 }
@@ -110,7 +127,8 @@ function paragraph(text: string): string {
 }
 
 export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): string {
-  return `${approvalTitle(question)} ${approvalSaid(question, answer)}`;
+  const gap = question.exact === undefined ? " " : " · ";
+  return `${approvalLine(question)}${gap}${approvalSaid(question, answer)}`;
 }
 
 export function approvalSaid(

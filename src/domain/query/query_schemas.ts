@@ -153,7 +153,8 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
 export const ApprovalQuestionSchema = z.object({
   id: z.string().describe("Id of the question, which the answer names"),
   extension: z.string().describe("Namespace of the extension that asks"),
-  what: z.string().describe("The planned action as a phrase, such as run npm ci with network"),
+  what: z.string().describe("The planned action as a phrase, such as run a command with access to the network"),
+  exact: z.string().optional().describe("The exact text of the action, such as its command line or its address"),
   why: z.string(),
   scope: z.string().describe("The permission of a lasting approval as a phrase, such as network for npm ci …"),
   scopes: z.array(z.string()).optional().describe("The rules that a lasting approval keeps; `scope` alone if absent"),

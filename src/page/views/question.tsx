@@ -4,6 +4,7 @@ import {
   type ApprovalAnswer,
   approvalBeginning,
   approvalChoices,
+  approvalExact,
   type ApprovalQuestion,
   approvalScope,
   approvalTitle,
@@ -25,6 +26,7 @@ export function Question({ question, answer }: {
   const node = useRef<HTMLElement>(null);
   const reason = useRef<HTMLInputElement>(null);
   const why = approvalWhy(question);
+  const exact = approvalExact(question);
   const beginning = approvalBeginning(question);
   const most = innerWidth < NARROW_PX ? NARROW_CHARS : BUTTON_CHARS;
   const scope = approvalScope(question, (text) => text.length <= most);
@@ -52,6 +54,7 @@ export function Question({ question, answer }: {
   return (
     <section class="question" aria-label="Vis asks" ref={node}>
       <p class="plain">{approvalTitle(question)}</p>
+      {exact !== "" && <pre>{exact}</pre>}
       {why !== "" && <p class="plain why">{why}</p>}
       {beginning !== "" && <p class="plain">{beginning}</p>}
       {scope !== "" && <p class="plain why">{scope}</p>}

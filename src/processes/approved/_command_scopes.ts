@@ -27,7 +27,7 @@ export interface ScopePlace {
 /** Lasting approvals cover a later command if they cover the text of each of its scopes. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
-  if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };
+  if (isLine && place.shell === "powershell") return { never: "PowerShell reads the command" };
   const read = isLine ? readCommandLine(command) : { parts: [command] };
   if ("opaque" in read) return { never: read.opaque };
   const scopes = new Set<string>(), runs = new Set<string>();
@@ -36,7 +36,7 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
       ? cdScope(part, { place, isFirst: read.parts.slice(0, at).every(([name]) => name !== "cd") })
       : partScope(part, { place, isLine });
     if ("never" in one) return one;
-    if (one.scope.length > LONGEST_SCOPE) return { never: `it has more than ${LONGEST_SCOPE} characters` };
+    if (one.scope.length > LONGEST_SCOPE) return { never: `the command has more than ${LONGEST_SCOPE} characters` };
     scopes.add(one.scope);
     if (one.runs !== null) runs.add(one.runs);
   }
@@ -265,7 +265,7 @@ function cdScope(
 ): PartScope {
   const [to = "", ...rest] = args;
   if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has more than a folder" };
-  if (!isFirst) return { never: "it changes the folder twice" };
+  if (!isFirst) return { never: "the command changes the folder twice" };
   const path = folder(resolve(cwd, to));
   if (path === null || !isWithin(path, workspace)) return { never: `${to} is not a folder of the workspace` };
   return { scope: shellText(["cd", to]), runs: null };
@@ -410,7 +410,9 @@ export function readCommandLine(text: string): CommandLine {
       if (words.length === 0) {
         if (operator === "\n" && !redirected) continue;
         return {
-          opaque: redirected ? "it redirects without a command" : `it has ${shown(operator)} without a command`,
+          opaque: redirected
+            ? "the command line redirects without a command"
+            : `the command line has ${shown(operator)} without a command`,
         };
       }
       parts.push(words);
@@ -424,20 +426,22 @@ export function readCommandLine(text: string): CommandLine {
       continue;
     }
     const word = readWord(take);
-    if (word === null) return { opaque: `it has ${shown(text.charAt(at))}` };
+    if (word === null) return { opaque: `the command has ${shown(text.charAt(at))}` };
     const isFirst = words.length === 0;
-    if (isFirst && redirected) return { opaque: "it redirects before its command" };
+    if (isFirst && redirected) return { opaque: "the command redirects before its command" };
     const [name = "", value] = isFirst ? word.split("=", 2) : [];
     if (value !== undefined && isHarmlessVariable(name, word.slice(name.length + 1))) continue;
     if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]/.test(word))) {
-      return { opaque: `it begins a command with ${word === "" ? "an empty word" : word}` };
+      return { opaque: `a part of the command begins with ${word === "" ? "an empty word" : word}` };
     }
-    if (word.startsWith("=")) return { opaque: `it has the word ${word}` };
+    if (word.startsWith("=")) return { opaque: `the command has the word ${word}` };
     words.push(word);
   }
-  if (redirected && words.length === 0) return { opaque: "it redirects without a command" };
+  if (redirected && words.length === 0) return { opaque: "the command line redirects without a command" };
   if (words.length > 0) parts.push(words);
-  else if (wants) return { opaque: parts.length === 0 ? "it has no command" : "it ends with an operator" };
+  else if (wants) {
+    return { opaque: parts.length === 0 ? "the command line is empty" : "the command ends with an operator" };
+  }
   return { parts };
 }
 

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { advised } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
-import { commandText, shellText, shorten } from "../../domain/kit/text.ts";
+import { commandFacts, commandText, shellText, shorten } from "../../domain/kit/text.ts";
 import { type ApprovalRequest, plainScopes } from "../../domain/query/approval.ts";
 import type {
   NetworkScopes,
@@ -183,9 +183,9 @@ export class AskedPrograms {
     const found = commandScopes(command, place);
     const variable = Object.entries(options.env ?? {}).find((one) => !isHarmlessVariable(...one))?.[0];
     const extra = variable !== undefined
-      ? `it sets ${variable}`
+      ? `the command sets ${variable}`
       : options.input !== undefined && options.input !== ""
-      ? "it has an input"
+      ? "the command has an input"
       : null;
     return { found: extra === null || "never" in found ? found : { never: extra }, programs: [...paths.values()] };
   }
@@ -243,13 +243,13 @@ function questionOf(
     input: typeof input === "string" ? input : "",
     cwd: cwd === workspace ? "" : place,
   };
-  const text = commandText(command, given);
-  const isPlain = text === commandText(command, {});
-  const what = `run, ${facts.join(", ")}${isPlain ? ": " : ", "}${text}`;
-  if (what.length > LONGEST_QUESTION) {
+  const what = `run a command ${[...facts, ...commandFacts(given)].join(", ")}`;
+  const exact = commandText(command, {});
+  const length = what.length + exact.length;
+  if (length > LONGEST_QUESTION) {
     throw advised(
       new Error(
-        `Cannot ask for this command: with its variables and input it has ${what.length} characters, more ` +
+        `Cannot ask for this command: with its variables and input it has ${length} characters, more ` +
           `than the limit of ${LONGEST_QUESTION}`,
       ),
       "write the command or its input to a file",
@@ -267,6 +267,7 @@ function questionOf(
   ];
   return {
     what,
+    exact,
     why: clipped(`${sentences.join(". ")}.`, LONGEST_WHY),
     scope: scopes.length === 0 ? "this command" : clipped(plainScopes(scopes).join(", "), 300),
     scopes,

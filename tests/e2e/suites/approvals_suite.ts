@@ -47,10 +47,13 @@ export function approvalsSuite(launcher: Launcher): void {
     await using user = await User.make(unwalled, { reply: [RUNS, OPAQUE, SAID, RUNS, SAID] });
     const pty = new Pty(user, ["run", "x"]);
     await pty.until("Answer with a letter");
-    assert.match(pty.screen().replace(/\n/g, " "), /Allow Vis to run, behind an incomplete command wall: echo ran\?/);
+    assert.match(
+      pty.screen().replace(/\n/g, " "),
+      /Allow Vis to run a command behind an incomplete command wall\?\s+echo ran\s/,
+    );
     pty.type("a\r");
     await pty.until((screen) => screen.split("Answer with a letter").length > 2);
-    const [, after] = pty.screen().replaceAll(/\s+/g, " ").split("Vis asks every time, because it has $");
+    const [, after] = pty.screen().replaceAll(/\s+/g, " ").split("Vis asks every time, because the command has $");
     assert.ok(after !== undefined, pty.screen());
     assert.doesNotMatch(after, /from now on/);
     pty.type("y\r");

@@ -151,8 +151,8 @@ Deno.test(
       const asking: EnvironmentView = {
         ...env,
         programWalls: () => Promise.resolve(walls),
-        approve: ({ what, scope }) => {
-          asked.push(`${what} | ${scope}`);
+        approve: ({ what, exact, scope }) => {
+          asked.push([what, ...exact ? [exact] : [], scope].join(" | "));
           return Promise.resolve({ allowed: true, reason: "" });
         },
       };
@@ -162,9 +162,9 @@ Deno.test(
       await commit(asking, "second", { allowEmpty: true });
       await reset(asking, { to: "HEAD", mode: "hard", force: true });
       assert.deepEqual(asked, [
-        'change this repository by git.add("a.txt") | changes by git.add',
-        'change this repository by git.commit("second", {"allowEmpty":true}) | changes by git.commit',
-        'change this repository by git.reset({"to":"HEAD","mode":"hard","force":true}) | changes by git.reset',
+        'change this repository | git.add("a.txt") | changes by git.add',
+        'change this repository | git.commit("second", {"allowEmpty":true}) | changes by git.commit',
+        'change this repository | git.reset({"to":"HEAD","mode":"hard","force":true}) | changes by git.reset',
       ]);
       await Deno.remove(`${env.workspace}/.git`, { recursive: true });
       await init(asking);

@@ -120,6 +120,6 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
       approvals.asked.map(({ scope }) => scope),
       Array(2).fill("the tool write_file of the MCP server files"),
     );
-    assert.match(approvals.asked[0]?.what ?? "", /"content":"x{2000}"\}$/);
+    assert.match(approvals.asked[0]?.exact ?? "", /"content":"x{2000}"\}$/);
   });
 });

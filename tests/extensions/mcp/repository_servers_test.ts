@@ -36,7 +36,7 @@ test("mcp: servers of .mcp.json are used once the user allows them; a file that 
     const [asked, ...others] = approvals.asked;
     assert.equal(others.length, 0);
     assert.match(
-      asked?.what ?? "",
+      `${asked?.what}: ${asked?.exact}`,
       /^use the MCP servers of \.mcp\.json: db \(with DENO_NO_UPDATE_CHECK=1: .* server\.js old\); docs \(https:/,
     );
     assert.match(asked?.why ?? "", /^The repository brings them\. They run with access to the network/);
@@ -76,7 +76,7 @@ test("mcp: a server of the settings stays the server of its name", async () => {
     await bring(place, { db: described(), other: described() });
     const found = await repositoryServers({ ...place.env, config: place.settings });
     assert.deepEqual(found?.names, ["other"]);
-    assert.doesNotMatch(found?.question.what ?? "", /\bdb\b/);
+    assert.doesNotMatch(found?.question.exact ?? "", /\bdb\b/);
   });
 });
 
@@ -100,10 +100,10 @@ Deno.test("repositoryServers() fills in only variables that the user names, and 
     ...{ command: "./a", args: ["--url", "db://secret"], env: { HOME_DIR: "none" }, cwd: ".", network: true },
     ...{ read: [], write: [], destructive: false, disabled: false, timeoutMs: 60_000, startMs: 30_000 },
   });
-  const { what = "", why = "" } = read?.question ?? {};
-  assert.match(what, /a \(with HOME_DIR='\$\{HOME:-none\}': '\$\{BIN:-\.\/a\}' --url '\$\{DB_URL\}'\)/);
+  const { exact = "", why = "" } = read?.question ?? {};
+  assert.match(exact, /a \(with HOME_DIR='\$\{HOME:-none\}': '\$\{BIN:-\.\/a\}' --url '\$\{DB_URL\}'\)/);
   assert.match(why, /they get your variables DB_URL\.$/);
-  assert.doesNotMatch(what + why, /secret/);
+  assert.doesNotMatch(exact + why, /secret/);
   assert.match(
     read?.faults.get("b") ?? "",
     /^it requires your variable OPENAI_API_KEY; allow it with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,

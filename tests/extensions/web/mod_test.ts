@@ -39,19 +39,22 @@ Deno.test("web asks the user for a host that is not allowed, and shows everythin
   await assert.rejects(call("web.get", "https://new.invalid/", { headers: { "x-sent": "a b" } }), /the user said no/);
   assert.deepEqual(no.asked, [
     {
-      what: "GET https://new.invalid:8443/a?b=c",
+      what: "send a request",
+      exact: "GET https://new.invalid:8443/a?b=c",
       why: "",
       scope: "requests to new.invalid:8443",
       option: "--set web.hosts=new.invalid:8443",
     },
     {
-      what: "POST https://new.invalid/ with 4 bytes",
+      what: "send a request with 4 bytes",
+      exact: "POST https://new.invalid/",
       why: "",
       scope: "requests to new.invalid",
       option: "--set web.hosts=new.invalid",
     },
     {
-      what: 'GET https://new.invalid/ with the headers ["x-sent: a b"]',
+      what: 'send a request with the headers ["x-sent: a b"]',
+      exact: "GET https://new.invalid/",
       why: "",
       scope: "requests to new.invalid",
       option: "--set web.hosts=new.invalid",

@@ -4,6 +4,8 @@ import {
   type ApprovalAnswer,
   type ApprovalChoice,
   approvalChoices,
+  approvalExact,
+  approvalLine,
   type ApprovalQuestion,
   approvalScope,
   approvalTitle,
@@ -99,7 +101,7 @@ export class Questions {
     this.#panel = panel;
     this.#since = clock.now();
     panels.act.redraw();
-    ring(approvalTitle(question));
+    ring(approvalLine(question));
     try {
       return await abortable(answered.promise, signal);
     } finally {
@@ -111,7 +113,7 @@ export class Questions {
   };
 }
 
-const CHOICE_LEFT = 5;
+const CHOICE_LEFT = 5, EXACT_LEFT = 2;
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and every such call in this conversation",
   a: "yes, and every such call in this workspace from now on",
@@ -239,11 +241,18 @@ export class ApprovalPanel extends BasePanel {
   #all(width: number): readonly PanelRow[] {
     const { question } = this.#own;
     const scope = approvalScope(question, (text) => visibleWidth(text) <= width - CHOICE_LEFT);
-    const asked = [approvalTitle(question), approvalWhy(question), scope].filter((text) => text !== "").join("\n");
     const rows = (text: string, at: number, columns = width): readonly PanelRow[] =>
       wrapped(text, columns).map((line) => ({ text: line, at }));
+    const lines = (text: string): readonly PanelRow[] => text === "" ? [] : rows(text, -1);
+    const exact = approvalExact(question);
+    const asked = [
+      ...lines(approvalTitle(question)),
+      ...exact === "" ? [] : rows(exact, -1, width - EXACT_LEFT).map(({ text, at }) => ({ text: `  ${text}`, at })),
+      ...lines(approvalWhy(question)),
+      ...lines(scope),
+    ];
     if (this.#why !== null) {
-      return [...rows(asked, -1), ...this.#why.render(width).map((text) => ({ text, at: this.#choices.length }))];
+      return [...asked, ...this.#why.render(width).map((text) => ({ text, at: this.#choices.length }))];
     }
     const active = this.#own.active();
     const choices = this.#choices.flatMap(({ key, text }, at) =>
@@ -252,7 +261,7 @@ export class ApprovalPanel extends BasePanel {
         at,
       }))
     );
-    return [...rows(asked, -1), { text: "", at: -1 }, ...choices];
+    return [...asked, { text: "", at: -1 }, ...choices];
   }
 
   #move(moved: Movement): void {

@@ -20,13 +20,14 @@ Deno.test("answerOf() takes a letter or word of a choice; everything else is a n
 
 Deno.test("questionText() breaks long lines between words and keeps the choices in one column", async () => {
   const question = {
-    ...{ id: "q", extension: "vis.shell", why: "", what: "run a command with access to the network: npm ci" },
+    ...{ id: "q", extension: "vis.shell", why: "", what: "run a command with access to the network" },
+    exact: "npm ci",
     scope: "network for npm ci (/usr/lib/node_modules/npm/bin/npm-cli.js)",
   };
   assert.equal(
     await questionText(question, 60),
-    `Allow Vis to run a command with access to the network: npm
-ci?
+    `Allow Vis to run a command with access to the network?
+  npm ci
   y  yes, for this call only
   c  yes, and network for npm ci
      (/usr/lib/node_modules/npm/bin/npm-cli.js) in this

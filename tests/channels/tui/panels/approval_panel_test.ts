@@ -6,17 +6,18 @@ import { KEYS, PanelRig } from "./_rig.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 
 async function withPanel(
-  what: string,
+  asked: string | { readonly what: string; readonly exact: string },
   work: (panel: ApprovalPanel, answers: readonly ApprovalAnswer[], held: { active: boolean }) => void,
   lasting = true,
 ): Promise<void> {
   await using engine = await startEngine([]);
   const { parts } = new PanelRig(engine);
   const answers: ApprovalAnswer[] = [];
+  const action = typeof asked === "string" ? { what: asked } : asked;
   const held = { active: true };
   const panel = new ApprovalPanel({
     ...parts,
-    question: { id: "1", extension: "test", what, why: "", scope: `network for ${"a".repeat(40)}`, lasting },
+    question: { id: "1", extension: "test", ...action, why: "", scope: `network for ${"a".repeat(40)}`, lasting },
     active: () => held.active,
     ready: () => false,
     answer: (answer) => void answers.push(answer),
@@ -24,6 +25,15 @@ async function withPanel(
   });
   work(panel, answers, held);
 }
+
+Deno.test("a command has a line of its own", async () => {
+  await withPanel({ what: "run a command", exact: "npm view semver version" }, (panel) => {
+    assert.deepEqual(panel.render(60).slice(0, 2).map((line) => line.trimEnd()), [
+      "Allow Vis to run a command?",
+      "  npm view semver version",
+    ]);
+  });
+});
 
 Deno.test("no key approves a request that was never drawn", async () => {
   await withPanel("x", (panel, answers) => {
