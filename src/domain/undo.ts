@@ -36,6 +36,12 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${someOf(kept.map(({ path, reason }) => `${path} (${reason})`), MAX_KEPT)}`;
 }
 
+/** Returns null if the undo succeeded. Only the command line offers `--force`. */
+export function undoFault({ error, code }: UndoReport, { redo = false } = {}): string | null {
+  if (error === undefined || code !== "files_changed") return error ?? null;
+  return `${error}; ${redo ? "vis undo --redo --force redoes" : "vis undo --force undoes"} it anyway`;
+}
+
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
   const counts = [[files.length, "file"], [folders.length, "folder"]] as const;
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");

@@ -95,5 +95,6 @@ function matchesFailure(line = "", pattern: RegExp): boolean {
 
 function linesOf(output: string): readonly string[] {
   const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
-  return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
+  const lines = plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
+  return lines.filter((line) => line.trim() !== "");
 }

@@ -11,8 +11,7 @@ import { Page } from "./views/page.tsx";
 import { applyTheme, showKeys } from "./views/sidebar.tsx";
 import { reveal } from "./views/thread_view.tsx";
 
-const WRONG =
-  "The server rejected this token: it is wrong or has expired. At its start, vis serve prints where its token is from.";
+const WRONG = "The server rejected this token: it is wrong or has expired.";
 
 function refused(): void {
   dropToken();

@@ -790,11 +790,13 @@ async function endLost(
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
-  const iterations = `${counted(kept.count, "finished step")} ${kept.count === 1 ? "is" : "are"}`;
+  const steps = kept.count === 0
+    ? "No step had finished"
+    : `${counted(kept.count, "finished step")} ${kept.count === 1 ? "is" : "are"} kept`;
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",
-    answer: `Vis ended or stopped responding while it ran this request. ${iterations} kept.`,
+    answer: `Vis ended or stopped responding while it ran this request. ${steps}.`,
     answerType: "text",
     confidence: null,
     notes: [],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
-import { notesBelow } from "../../src/domain/query/outcomes.ts";
+import { notesBelow } from "../../src/domain/query/work_summary.ts";
 import { type Extension, fn, z } from "../../src/extension/mod.ts";
 import type { FileChange } from "../../src/domain/undo.ts";
 import { startEngine } from "../helpers/engine.ts";
@@ -88,7 +88,7 @@ Deno.test("an undo is offered below an answer only if it would revert a file", a
       changes.splice(0, Infinity, ...listed);
       const result = await engine.ask("write");
       assert.equal(result.work?.files, 1);
-      return notesBelow(result, "vis undo").some((note) => note.endsWith("· vis undo"));
+      return notesBelow(result, { undo: "vis undo" }).some((note) => note.endsWith("· vis undo"));
     };
     assert.ok(await offered(changed("q", ["a.txt", "b.txt"], { committed: ["b.txt"] })));
     assert.ok(!await offered(changed("q", ["a.txt"], { committed: ["a.txt"] }), changed("q", ["b.txt"], { at: 0 })));
@@ -106,7 +106,7 @@ Deno.test("an undo is offered without listing changes if a request changed files
       fileChanges: () => Promise.reject(new Error("listed")),
     });
     const result = await engine.ask("write");
-    assert.ok(notesBelow(result, "vis undo").some((note) => note.endsWith("· vis undo")));
+    assert.ok(notesBelow(result, { undo: "vis undo" }).some((note) => note.endsWith("· vis undo")));
     assert.deepEqual(engine.logged.filter(({ event }) => event === "file_changes_not_listed"), []);
   });
 });

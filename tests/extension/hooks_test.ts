@@ -361,13 +361,12 @@ Deno.test("a failed test of TAP is shown with its group and its place, and no pa
     "… 1 more line",
     "    at: Test.<anonymous> (/w/test/a.js:5:4)",
     "… 8 more lines",
-    "",
     "# fail  2",
   ]);
   const node = ["# Subtest: adds", "not ok 1 - adds", "  ---", "  location: '/w/a.js:1:1'", "  ...", "ok 2 - b"];
   assert.deepEqual(await failed(node), ["… 1 more line", ...node.slice(1, 5), "… 1 more line"]);
   const tail = ["ok 7 a", "ok 8 b", "", "# fail  18"];
-  assert.deepEqual(await failed(tail), ["… 2 more lines", "", "# fail  18"]);
+  assert.deepEqual(await failed(tail), ["… 2 more lines", "# fail  18"]);
 });
 
 const END = replyJson([], { final: "That is all" });

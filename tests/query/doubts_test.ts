@@ -206,7 +206,15 @@ Deno.test("the result names changed files and run commands, also when it is read
     const result = await engine.ask("Fix the failing test");
     const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
     assert.deepEqual(result.work, {
-      ...{ files: 1, added: 1, removed: 1, others: [], text, did: "edited a.ts, ran npm test (failed)" },
+      ...{
+        files: 1,
+        added: 1,
+        removed: 1,
+        changed: "1 file changed +1 −1 (a.ts)",
+        others: [],
+        text,
+        did: "edited a.ts, ran npm test (failed)",
+      },
       commands: [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }],
     });
     assert.deepEqual(result.notes, [text]);

@@ -15,7 +15,8 @@ import {
 } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
-import { hasAnswer, notesBelow, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
+import { hasAnswer, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
+import { notesBelow } from "../../domain/query/work_summary.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine, newBlock, onlyAnswers, QueryProgress } from "../../domain/query/query_progress.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
@@ -119,7 +120,7 @@ function summary(result: QueryResult): string {
     elapsedText(ms),
     ...spentText(result),
   ];
-  const notes = notesBelow(result, "vis undo");
+  const notes = notesBelow(result, { undo: "vis undo" });
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 

@@ -15,7 +15,15 @@ import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { BackgroundProgram, ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
-import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../domain/undo.ts";
+import {
+  earlierRequest,
+  type FileChange,
+  keptText,
+  runUndo,
+  undoCuts,
+  undoFault,
+  type UndoReport,
+} from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
 import { asksModel, commandsOf, isOfFile, submitted } from "./commands.ts";
@@ -435,17 +443,17 @@ export class Screen implements PanelActions {
     }
     void this.#readGit();
     void this.#readUndone();
-    const { error, files = [], folders = [] } = report;
+    const { files = [], folders = [] } = report;
+    const redo = options["redo"] === true;
+    const fault = undoFault(report, { redo });
     const { branch } = this.chat;
-    const isNamed = options["redo"] === true || options["changes"] !== undefined || branch === null;
+    const isNamed = redo || options["changes"] !== undefined || branch === null;
     const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });
-    if (error !== undefined) throw new UsageError(error);
+    if (fault !== null) throw new UsageError(fault);
     const paths = [...files.map(({ path }) => path), ...folders.map((path) => `${path}/`)].join(", ") || "no file";
     const kept = keptText(report);
-    const command = options["redo"] === true ? "vis undo --redo" : "vis undo";
-    const done = options["redo"] === true
-      ? `Reapplied changes in ${paths}`
-      : `Undid changes in ${paths} (/redo reapplies them)`;
+    const command = redo ? "vis undo --redo" : "vis undo";
+    const done = redo ? `Reapplied changes in ${paths}` : `Undid changes in ${paths} (/redo reapplies them)`;
     // The screen cuts the end of a long message, so the refused files come first.
     return [kept === "" ? "" : `${kept}; ${command} --force overwrites it`, done, older].filter(Boolean).join(". ");
   }

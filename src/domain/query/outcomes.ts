@@ -141,17 +141,6 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-export function notesBelow(
-  { notes, work }: {
-    readonly notes: readonly string[];
-    readonly work?: { readonly files: number; readonly text: string; readonly noUndo?: true | undefined } | undefined;
-  },
-  undo: string,
-): readonly string[] {
-  if (work === undefined || work.files === 0 || work.noUndo) return notes;
-  return notes.map((note) => note === work.text ? `${note} · ${undo}` : note);
-}
-
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 

@@ -241,6 +241,11 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
+/** The code as one line. An indented line or a closing bracket continues the statement before it. */
+export function codeLine(code: string, most = CODE_CHARS): string {
+  return oneLine(code.slice(0, 4 * most).trim().replace(/\n+(?=[^\s)\]}])/g, " ⏎ "), most);
+}
+
 /** The class name of a failed host call's error and of a timeout tells people nothing, so the text omits it. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
@@ -275,5 +280,10 @@ export function blockLine(
   if (tally.text !== "") return { text: tally.textWithin(width, measure), isCode: false, ok, refused };
   if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", isCode: false, ok, refused };
   const hasValue = result?.ok && result.outcome === "value";
-  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok, refused };
+  return {
+    text: hasValue ? `${codeLine(code)} → ${result.preview}` : codeLine(code, Infinity),
+    isCode: true,
+    ok,
+    refused,
+  };
 }

@@ -33,6 +33,7 @@ const WorkSchema = z.object({
       "Outcome of the last run of each command; the newest 20. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
+  changed: z.string().optional().describe("The changed files in words; absent without them"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),
   did: z.string().optional().describe(
     "The calls of all steps in words, such as read 3 files, ran 2 commands (1 failed); absent without such calls",

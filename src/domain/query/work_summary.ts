@@ -100,12 +100,7 @@ export class QueryWork {
     const others = [
       ...new Set(this.#others.map(({ what, outcome }) => outcome === "" ? what : `${what} · ${outcome}`)),
     ];
-    const ran = commands.slice(-SHOWN_COMMANDS).map(({ command, outcome, exitCode }) => {
-      const short = oneLine(command, SHOWN_CHARS);
-      // A command without an exit code and without an outcome had not ended.
-      const verb = exitCode === null && outcome === "" ? "started" : "ran";
-      return { verb, text: outcome === "" ? short : `${short} (${outcome})` };
-    }).map(({ verb, text }, at, all) => verb === all[at - 1]?.verb ? text : `${verb} ${text}`);
+    const ran = withVerbs(commands.slice(-SHOWN_COMMANDS));
     const parts = [
       ...files.total === "" ? [] : [files.total],
       ...shown(others.slice(-SHOWN_OTHERS), others.length),
@@ -114,11 +109,64 @@ export class QueryWork {
     const none = claimed && !this.acted ? "no file changed, no command ran" : "";
     return {
       ...files.counts,
+      ...files.total === "" ? {} : { changed: files.total },
       commands: commands.slice(-MAX_LISTED),
       others: others.slice(-MAX_LISTED),
       text: parts.join(", ") || none,
     };
   }
+}
+
+export interface WorkParts {
+  readonly changed: string;
+  readonly others: string;
+  readonly commands: Work["commands"];
+  readonly more: string;
+}
+
+/** The facts of `text` by kind. */
+export function workParts({ files, changed, others, commands, text }: Work): WorkParts {
+  const rest = commands.length - SHOWN_COMMANDS;
+  return {
+    // An earlier version stored no `changed`.
+    changed: changed ?? (files > 0 || others.length + commands.length === 0 ? text : ""),
+    others: shown(others.slice(-SHOWN_OTHERS), others.length).join(", "),
+    commands: commands.slice(-SHOWN_COMMANDS),
+    more: rest <= 0 ? "" : commands.length < MAX_LISTED ? `${rest} more` : "more",
+  };
+}
+
+/** Returns the notes, and for the work a line of each kind. `fit` shortens a line, but not the text after the line. */
+export function notesBelow(
+  { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
+  { undo, fit = (line, after) => line + after }: {
+    readonly undo: string;
+    readonly fit?: (line: string, after: string) => string;
+  },
+): readonly string[] {
+  if (work === undefined) return notes;
+  const { changed, others, commands, more } = workParts(work);
+  const after = work.files === 0 || work.noUndo ? "" : ` · ${undo}`;
+  const ran = [...withVerbs(commands), ...more === "" ? [] : [more]].join(", ");
+  const lines = [
+    ...changed === "" ? [] : [fit(changed, after)],
+    ...others === "" ? [] : [fit(others, "")],
+    ...ran === "" ? [] : [fit(ran, "")],
+  ];
+  return notes.flatMap((note) => note === work.text ? lines : [note]);
+}
+
+/** The verb stands before the first of several commands. A command without an exit code and without an outcome had not
+ * ended. */
+function withVerbs(commands: Work["commands"]): readonly string[] {
+  const verbOf = ({ exitCode, outcome }: Work["commands"][number]): string =>
+    exitCode === null && outcome === "" ? "started" : "ran";
+  return commands.map((command, at) => {
+    const [verb, before] = [command, commands[at - 1]].map((one) => one && verbOf(one));
+    const short = oneLine(command.command, SHOWN_CHARS);
+    const text = command.outcome === "" ? short : `${short} (${command.outcome})`;
+    return verb === before ? text : `${verb} ${text}`;
+  });
 }
 
 function shown(texts: readonly string[], all: number): readonly string[] {

@@ -44,8 +44,8 @@ function linesOf(block: MarkdownBlock, place: TerminalPlace): readonly string[] 
     case "paragraph":
       return wrapRuns(runsOf(block.inlines, { place }), place);
     case "heading": {
-      const mark = block.level > 2 ? [{ text: `${"#".repeat(block.level)} `, paint: paint.heading }] : [];
-      return wrapRuns([...mark, ...runsOf(block.inlines, { place, outer: paint.heading })], place);
+      const outer = block.level > 2 ? paint.strong : paint.heading;
+      return wrapRuns(runsOf(block.inlines, { place, outer }), place);
     }
     case "code":
       return code(block.text, { language: block.language, place });

@@ -242,7 +242,7 @@ type Ending =
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
-  readonly work?: Pick<Work, "files" | "added" | "removed" | "text" | "did"> | undefined;
+  readonly work?: Work | undefined;
   /** Undefined means that the page does not know yet whether the answer is Markdown. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }

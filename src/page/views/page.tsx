@@ -69,11 +69,12 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
 
 function Branches(): JSX.Element {
   const { branchId, branches = [] } = thread.facts.value ?? {};
+  const used = branches.filter((branch) => branch.last !== null || branch.branchId === branchId);
   return (
     <select
       id="branch"
       aria-label="Branch"
-      hidden={branches.length < 2}
+      hidden={used.length < 2}
       onChange={({ currentTarget }) => location.hash = `c=${currentTarget.value}`}
     >
       {branches.map((branch, at) => (
@@ -101,9 +102,10 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
       <form onSubmit={onSubmit}>
         <h1>Vis</h1>
         <p id="entry-why">
-          {why === ""
-            ? ["Enter the access token. At its start, ", <code>vis serve</code>, " prints where its token is from."]
-            : why}
+          {why || "Enter the access token."}
+          {" At its start, "}
+          <code>vis serve</code>
+          {" prints the source of its token, such as a file."}
         </p>
         <label for="token">Token</label>
         <input id="token" type="password" autocomplete="off" spellcheck={false} required ref={elements.token} />

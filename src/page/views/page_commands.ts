@@ -1,4 +1,5 @@
 import type { TypedCommand } from "../../domain/query/typed_request.ts";
+import { changes } from "../store/thread.ts";
 import { conversationList, optionsShown } from "../store/state.ts";
 
 interface PageCommand {
@@ -89,6 +90,9 @@ export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
   if (OPTIONS.includes(command.control)) optionsShown.value = true;
   const found = [...document.querySelectorAll<HTMLElement>(command.control)];
   const control = found.findLast((one) => one.closest("[hidden]") === null);
+  if (control === undefined && command.missing === NO_CHANGES && changes.latest.value?.fault) {
+    return refused(changes.latest.value.fault);
+  }
   if (control === undefined) return refused(`Cannot run /${name}: ${command.missing ?? "no conversation is open"}`);
   use(control);
   const words = rest.trim();

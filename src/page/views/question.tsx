@@ -55,9 +55,7 @@ export function Question({ question, answer }: {
     <section class="question" aria-label="Vis asks" ref={node}>
       <p class="plain">{approvalTitle(question)}</p>
       {exact !== "" && <pre>{exact}</pre>}
-      {why !== "" && <p class="plain why">{why}</p>}
-      {beginning !== "" && <p class="plain">{beginning}</p>}
-      {scope !== "" && <p class="plain why">{scope}</p>}
+      {[why, beginning, scope].map((text) => text && <p class="said">{text}</p>)}
       <p class="choices">
         {choice("once", "primary")}
         {choice("conversation", "")}

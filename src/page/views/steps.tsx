@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { durationText, oneLine } from "../../domain/kit/text.ts";
+import { durationText } from "../../domain/kit/text.ts";
 import { beginsWithPlan } from "../../domain/query/plan.ts";
-import { blockFailure, blockLine, onlyAnswers, type StepChild } from "../../domain/query/query_progress.ts";
+import { blockFailure, blockLine, codeLine, onlyAnswers, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { diffCounts } from "../../markdown/parse_diff.ts";
 import { inspect } from "../panels/inspector.tsx";
@@ -200,7 +200,7 @@ function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX
         <summary>
           <Mark failed={kind === "bad"} refused={refused} />
           <span>
-            {isCode ? coloured(oneLine(code, CODE_CHARS)) : text}
+            {isCode ? coloured(codeLine(code, CODE_CHARS)) : text}
             {diffs.length > 0 && ` ${diffCounts(countsOf(diffs))}`}
             {isShort && <i class="value">{`→ ${told}`}</i>}
           </span>
@@ -222,7 +222,7 @@ function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX
   );
 }
 
-function Mark({ failed, refused }: { readonly failed: boolean; readonly refused: boolean }): JSX.Element {
+export function Mark({ failed, refused }: { readonly failed: boolean; readonly refused: boolean }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
   return <span class="mark" role="img" aria-label={word}>{mark}</span>;
 }

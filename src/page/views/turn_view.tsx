@@ -2,10 +2,11 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { durationText, oneLine, someOf } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
-import { MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT, PLANNED_TEXT, type QueryReason, reasonText, takesMore } from "../../domain/query/outcomes.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
+import type { Work } from "../../domain/query/query_schemas.ts";
+import { workParts } from "../../domain/query/work_summary.ts";
 import { keptText, undonePlaces } from "../../domain/undo.ts";
-import { diffCounts } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
@@ -16,7 +17,7 @@ import { choices, guarded, placeOfCommands, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
 import { storedSteps, type Turn } from "../store/turn.ts";
 import { Question } from "./question.tsx";
-import { Meanwhile, revealStep, Steps } from "./steps.tsx";
+import { Mark, Meanwhile, revealStep, Steps } from "./steps.tsx";
 
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const { before, after } = messagesOutside(turn);
@@ -82,7 +83,8 @@ function stepsText(turn: Turn): string {
   const end = turn.end.value;
   if (end === null) return turn.count.value === 0 ? "Working…" : plural(turn.count.value, "step");
   const steps = plural(end.iterations, end.reason === "process_lost" ? "finished step" : "step");
-  return [steps, end.work?.did ?? ""].filter(Boolean).join(" · ");
+  const did = end.work && !isListed(end.work) ? end.work.did : ""; // The list below the answer says more.
+  return [steps, did].filter(Boolean).join(" · ");
 }
 
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
@@ -125,9 +127,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   }
   const { answer, answerTree, reason, notes } = end;
   const kinds = ["answer", !isGood(end) && "failed", reason === "cancelled" && "stopped"];
-  // The steps of a cancelled request already show the commands that the cancellation ended.
-  const isSaid = saidByChanges(turn) || reason === "cancelled" && end.work?.files === 0;
-  const work = isSaid ? "" : end.work?.text ?? "";
+  const work = end.work && !isListed(end.work) ? end.work.text : "";
   // The last note is the reason of an unstored answer, which has its own line.
   const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
   const isPending = answerTree === undefined && turn.draft.text.value === answer;
@@ -199,8 +199,10 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
     if (value !== null) turn.diffs.value = diffs; // After a later change, the undo is gone, but the diff stays.
     thread.scroller?.keepEnd();
   }, [value]);
-  const said = saidByChanges(turn) ? turn.end.value?.work?.text : null;
-  if (value === null && !said) return null;
+  const { work, reason } = turn.end.value ?? {};
+  // The steps of a cancelled request already show the commands that the cancellation ended.
+  const parts = work && isListed(work) && (reason !== "cancelled" || work.files > 0) ? workParts(work) : null;
+  if (value === null && parts === null) return null;
   const counts = countsOf(diffs ?? []);
   const isShort = diffs !== null && counts.lines <= SHORT_LINES && !isUndone(turn);
   return (
@@ -215,28 +217,34 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
           Undo
         </Button>
       )}
-      <details
-        open={isShort}
-        onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}
-      >
-        <summary>
-          {said ?? `${undonePlaces(value ?? {})} changed${diffs?.length ? ` ${diffCounts(counts)}` : ""}`}
-        </summary>
-        {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
-      </details>
+      {(value !== null || parts?.changed) && (
+        <details
+          open={isShort}
+          onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}
+        >
+          <summary>
+            {parts?.changed || `${undonePlaces(value ?? {})} changed`}
+          </summary>
+          {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
+        </details>
+      )}
+      {parts?.others && <p class="did">{parts.others}</p>}
+      {parts?.commands.map(({ command, exitCode, outcome }) => (
+        <p class={exitCode === 0 || outcome === "" ? "did ran" : "did ran bad"} key={command}>
+          <Mark failed={exitCode !== 0 && outcome !== ""} refused={false} />
+          <code title={command}>{command}</code>
+          {exitCode === null && outcome === "" ? "started" : outcome}
+        </p>
+      ))}
+      {parts?.more && <p class="did">{`and ${parts.more}`}</p>}
       {value !== null && value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
     </div>
   );
 }
 
-function saidByChanges(turn: Turn): boolean {
-  const value = changes.of(turn);
-  const { work } = turn.end.value ?? {};
-  if (work === undefined || work.text === "" || work.files === 0) return false;
-  if (value === null) return true;
-  if (work.files !== value.files.length) return false;
-  const { added, removed } = countsOf(value.files.map(({ diff }) => diff));
-  return added === work.added && removed === work.removed;
+/** The list of work has a row of each kind. */
+function isListed({ files, others, commands }: Work): boolean {
+  return files + others.length + commands.length > 0;
 }
 
 function isUndone({ queryId }: Turn): boolean {
@@ -290,15 +298,9 @@ async function redo(conversation: string): Promise<void> {
 const MANY_STEPS = 40;
 
 /** An answer does not explain these ends, so the page shows a reason. */
-const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "step limit reached",
-  error_budget: "too many errors",
-  limit_cost: "cost limit reached",
-  limit_tokens: "token limit reached",
-  limit_time: "time limit reached",
-  unstored: "not saved",
-  forked: "forked here",
-};
+const UNEXPLAINED: readonly QueryReason[] = [
+  ...["max_iterations", "error_budget", "limit_cost", "limit_tokens", "limit_time", "unstored", "forked"] as const,
+];
 
 function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
@@ -345,7 +347,7 @@ function GoTo({ turn, iterations }: { readonly turn: Turn; readonly iterations: 
 function factsOf({ status, reason, ms, usage, costUsd, confidence, noAnswer }: TurnEnd): string {
   const tokens = usage.input + usage.output;
   return [
-    status !== "done" && !noAnswer && reason !== null && WHY[reason],
+    status !== "done" && !noAnswer && reason !== null && UNEXPLAINED.includes(reason) && reasonText(reason),
     ms > 0 && durationText(ms),
     tokens > 0 && `${aboutText(usage)}${plural(tokens, "token")}`,
     costUsd !== null && costUsd > 0 && `${aboutText(usage)}$${costUsd.toFixed(costUsd < .01 ? 4 : 2)}`,

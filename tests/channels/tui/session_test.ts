@@ -176,6 +176,23 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
   });
 });
 
+Deno.test("/undo names the command that undoes changes of a commit anyway", async () => {
+  const report = { error: "Cannot undo: a.ts went into a git commit since", code: "files_changed" };
+  const run = (_args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+    print(JSON.stringify(report));
+    return Promise.resolve(1);
+  };
+  const extensions = () =>
+    Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+  await withScreen([final("Done: one")], { parts: { extensions } }, async ({ screen }) => {
+    screen.type(`first${ENTER}`);
+    await screen.until("Done: one");
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type(`/undo${ENTER}`);
+    await screen.until(/a\.ts went into a git commit since; vis undo --force\s+undoes\s+it\s+anyway/);
+  });
+});
+
 const KEPT_FIRST =
   /\n Kept INDEX\.txt \(got later changes from someone else\); vis undo --force\s+overwrites\s+it\. Undid changes in a\.ts/;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { blockResult, BlockTally } from "../../../src/domain/query/host_call.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
-import { blockLine, onlyAnswers, QueryProgress } from "../../../src/domain/query/query_progress.ts";
+import { blockLine, codeLine, onlyAnswers, QueryProgress } from "../../../src/domain/query/query_progress.ts";
 import type { QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 const RESULT: QueryResult = {
@@ -124,6 +124,11 @@ Deno.test("QueryProgress adds a call that ends during a later step to the block 
   ]]);
   emitter.send({ type: "thinking", delta: "hm" });
   assert.equal(progress.late, null);
+});
+
+Deno.test("codeLine() shows where a statement ends, and joins the lines of one statement", () => {
+  assert.equal(codeLine("const result = 12 * 34 + 5\n\nresult\n"), "const result = 12 * 34 + 5 ⏎ result");
+  assert.equal(codeLine("call({\n  a: 1,\n})\n"), "call({ a: 1, })");
 });
 
 Deno.test("blockLine() names a change of the list of tasks, unless its block also did other work", () => {

@@ -9,7 +9,7 @@ import { BusyError, UsageError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { PLAN_VARIABLE, planOf } from "../../../domain/query/plan.ts";
-import { undoCuts } from "../../../domain/undo.ts";
+import { undoCuts, undoFault, type UndoReport } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
@@ -211,12 +211,12 @@ conversations.get(
     const { conversation } = c.var;
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
-    const { error = null, changes = [], files = [], folders = [], kept = [] } =
-      await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    const report: UndoReport = await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    const { changes = [], files = [], folders = [], kept = [] } = report;
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
-    const preview = { changes, files, folders, kept, fault: error, undone, undoneQueryId };
+    const preview = { changes, files, folders, kept, fault: undoFault(report), undone, undoneQueryId };
     return c.json(schema.UndoPreviewSchema.parse(preview));
   },
 );
@@ -249,8 +249,9 @@ conversations.post(
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report = await undo?.(conversation, { ...wanted, ...cuts });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
-    const { error, changes = [], files = [], folders = [], kept = [] } = report;
-    if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
+    const { changes = [], files = [], folders = [], kept = [] } = report;
+    const fault = undoFault(report, { redo: redo === true });
+    if (fault !== null) throw new Problem(fault, { kind: "changed", status: 409 });
     return c.json(schema.UndoSchema.parse({ changes, files, folders, kept }));
   },
 );

@@ -1,7 +1,8 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { counted, elapsedText } from "../../../domain/kit/text.ts";
-import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
+import { counted, elapsedText, visibleText } from "../../../domain/kit/text.ts";
+import { MORE_TEXT, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
+import { notesBelow } from "../../../domain/query/work_summary.ts";
 import type { Session } from "../../channel.ts";
 import { MarkdownText } from "../text/markdown_text.ts";
 import { amounts, fitted } from "../text/one_line.ts";
@@ -114,19 +115,24 @@ export class EndEntry extends DrawnEntry {
   }
 
   protected draw(width: number): readonly string[] {
-    return endLines(this.#result, this.#shown()).lines(width);
+    return endLines(this.#result, { width, shown: this.#shown() }).lines(width);
   }
 }
 
-function endLines(result: End, { theme, undone }: DisplayOptions): LineEntry {
+function endLines(
+  result: End,
+  { width, shown: { theme, undone } }: { readonly width: number; readonly shown: DisplayOptions },
+): LineEntry {
   const { reason, status } = result;
   const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
   if (reason === "forked") return new LineEntry([why, theme.warn]);
   const undo = undone.has(result.queryId) ? "undone · /redo" : "/undo";
+  const fit = (line: string, after: string): string =>
+    fitted(visibleText(line), { width: width - visibleWidth(after) }) + after;
   // The steps of a cancelled request already show the commands that the cancellation ended.
   if (reason === "cancelled") {
     const notes = result.work?.files
-      ? notesBelow(result, undo)
+      ? notesBelow(result, { undo, fit })
       : result.notes.filter((note) => note !== result.work?.text);
     return new LineEntry(
       ...notes.map((note) => [note, theme.dim] as const),
@@ -136,7 +142,7 @@ function endLines(result: End, { theme, undone }: DisplayOptions): LineEntry {
   const how = takesMore(reason) ? `Alt-M: ${MORE_TEXT}` : reason === "process_lost" ? GO_ON : "";
   return new LineEntry(
     ...([[why, theme.warn], [how, theme.accent]] as const).filter(([text]) => text !== ""),
-    ...notesBelow(result, undo).map((note) => [note, theme.dim] as const),
+    ...notesBelow(result, { undo, fit }).map((note) => [note, theme.dim] as const),
     [endLine(result), status === "error" ? theme.bad : theme.dim],
   );
 }

@@ -145,7 +145,7 @@ function askedLines(text: string, { width, shown }: Place): readonly string[] {
 }
 
 function shortQuestion(text: string, most: number): string {
-  const at = text.lastIndexOf("? ") + 1;
+  const at = Math.max(text.lastIndexOf("? "), text.lastIndexOf(" · ")) + 1;
   return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);
 }
 

@@ -43,7 +43,7 @@ Deno.test("Progress shows a line of thinking, and one for each block", () => {
   progress.show(event({ type: "host_call", block: 0, name: "fs.grep", phase: "start" }));
   progress.show(event({ type: "block_finished", block: 0, result: VALUE }));
   progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
-  assert.equal(io.err, "[1] hm\n    ✓ const a = [1, 2] a → [1, 2] 12 ms\n");
+  assert.equal(io.err, "[1] hm\n    ✓ const a = [1, 2] ⏎ a → [1, 2] 12 ms\n");
   assert.equal(io.out, "");
 });
 

@@ -146,6 +146,16 @@ Deno.test("undo shows the last request's changes, undoes them once, and does not
   assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
 });
 
+Deno.test("a refused undo names the command that undoes the changes anyway", async () => {
+  const report = { error: "Cannot undo: a.ts went into a git commit since", code: "files_changed" } as const;
+  await using rig = await startRig([], { undo: () => Promise.resolve(report) });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  const told = `${report.error}; vis undo --force undoes it anyway`;
+  assert.equal((await (await rig.ask(at)).json()).fault, told);
+  const refused = await rig.post(at, { changes: ["0abc-01"] });
+  assert.deepEqual([refused.status, (await refused.json()).detail], [409, told]);
+});
+
 Deno.test("undo offers to reapply the last undo, until files are changed after it", async () => {
   const { undo } = recorded();
   await using rig = await startRig([], { undo });

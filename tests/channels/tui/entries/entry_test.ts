@@ -41,6 +41,33 @@ Deno.test("lines() shows text that arrived with the next frame, and not before",
   assert.equal(entry.lines(30, true), entry.lines(30, true));
 });
 
+Deno.test("EndEntry has one line for each kind of work, and cuts the lines", () => {
+  const ran = (command: string, exitCode: number, outcome: string) => ({ command, exitCode, outcome });
+  const work = {
+    ...{ files: 2, added: 3, removed: 1, changed: "2 files changed +3 −1 (lib/parse.js, test/parse.test.js)" },
+    commands: [
+      ran("npm ci", 0, ""),
+      ran("npm test", 1, "exit code 1"),
+      ran(`for i in $(seq 9); do echo ${"x".repeat(90)}; done`, 0, ""),
+    ],
+    ...{ others: ["committed Merge feature", "pushed main"], text: "all of it" },
+  };
+  const ended = {
+    ...{ iterations: 2, ms: 1_500, usage: NO_USAGE, costUsd: null, confidence: null, queryId: "q", work },
+    ...{ status: "done", reason: "answered", notes: ["a note", "all of it"] } as const,
+  };
+  const theme = makeTheme({ color: false, contrast: true, dark: null });
+  const entry = new EndEntry(ended, () => ({ theme, prefs: DEFAULT_PREFS, whole: false, undone: new Set() }));
+  assert.deepEqual(entry.lines(60), [
+    "a note",
+    "2 files changed +3 −1 (lib/parse.js, test/parse.tes… · /undo",
+    "committed Merge feature, pushed main",
+    "ran npm ci, npm test (exit code 1), for i in $(seq 9); do e…",
+    "2 steps · 1.5 s",
+    "",
+  ]);
+});
+
 Deno.test("EndEntry puts the end of a request on neighbouring lines, and names the way on", () => {
   const work = { files: 1, added: 1, removed: 0, commands: [], others: [], text: "1 file changed +1 −0 (a.ts)" };
   const facts = { iterations: 2, ms: 1_500, usage: NO_USAGE, costUsd: null, confidence: null };
