@@ -7,6 +7,7 @@ import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { Work } from "../../domain/query/query_schemas.ts";
 import { workParts } from "../../domain/query/work_summary.ts";
 import { keptText, undonePlaces } from "../../domain/undo.ts";
+import { diffCounts } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
@@ -223,7 +224,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
           onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}
         >
           <summary>
-            {parts?.changed || `${undonePlaces(value ?? {})} changed`}
+            {parts?.changed || `${undonePlaces(value ?? {})} changed${diffs?.length ? ` ${diffCounts(counts)}` : ""}`}
           </summary>
           {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
         </details>

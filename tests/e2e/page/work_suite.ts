@@ -17,6 +17,7 @@ const WORKING: Extension = {
       doc: "Runs.",
       untimed: true,
       action: { doing: "running", done: "ran", things: "commands" },
+      outcome: () => ({ text: "", exitCode: 0 }),
       args: z.tuple([z.string()]),
       returns: "unknown",
     }),
@@ -125,12 +126,12 @@ inBrowser("draws no code whose only effect is the answer below it", {
 }, async ({ page }) => {
   await ask(page, "How many?");
   await page.locator(".answer", { hasText: "42 lines" }).waitFor();
-  await page.locator(".work > summary", { hasText: "2 steps · counted" }).click();
+  await page.locator(".work > summary", { hasText: "2 steps" }).click();
   await page.locator("[data-step='2'] .line", { hasText: "answered" }).waitFor();
   assert.equal(await page.locator(".step .result").count(), 1);
 });
 
-const undo = { error: "Cannot undo: a.ts went into a git commit since" };
+const undo = { error: "Cannot undo: a.ts went into a git commit since", code: "files_changed" as const };
 
 inBrowser("keeps the changes of a request below its answer when no undo can revert them", {
   rig: { ...rig, undo: () => Promise.resolve(undo) },
@@ -143,13 +144,16 @@ inBrowser("keeps the changes of a request below its answer when no undo can reve
   await change.waitFor();
   assert.match(await changes.locator("summary").innerText(), /^1 file changed \+1 −1 \(a\.ts\)/);
   assert.equal(await changes.getByRole("button", { name: "Undo" }).count(), 0);
-  assert.equal(await work.innerText(), "2 steps · edited a.ts");
+  assert.equal(await work.innerText(), "2 steps", "the line of the changes names the file");
   await work.click();
   const edit = page.locator("[data-step='1'] .result");
   await edit.locator("summary", { hasText: "edited a.ts +1 −1" }).waitFor();
   assert.equal(await page.locator(".d-added").filter({ visible: true }).count(), 1, "a change is shown once");
   await edit.locator("summary").click();
   assert.equal(await page.locator(".d-added").filter({ visible: true }).count(), 2);
+  await ask(page, "/undo");
+  await page.getByText("vis undo --force undoes it anyway").first().waitFor();
+  await page.locator("#request").fill("");
   await ask(page, "And now?");
   await page.locator(".turn.last .answer", { hasText: "Nothing to do" }).waitFor();
   assert.ok(await change.isVisible());
@@ -167,7 +171,11 @@ inBrowser("names a long command in one line on a phone", {
   await ask(page, "Test it");
   await page.locator(".done > footer > span").waitFor();
   const [all, one] = [page.locator(".work > summary"), page.locator("[data-step='1'] .result > summary")];
-  assert.match(await all.innerText(), /^2 steps · ran npm test x{30}…$/);
+  assert.equal(await all.innerText(), "2 steps");
+  const [row, height] = [page.locator(".changes .ran"), async () => (await row.boundingBox())?.height ?? 0];
+  assert.match(await row.innerText(), /npm test x+/);
+  assert.ok(await height() < 40, `a command is ${await height()} pixels high`);
+  assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 390);
   await all.click();
   assert.match(await one.innerText(), /ran npm test x{26}…/);
 });
