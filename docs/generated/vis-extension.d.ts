@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 95608edfabd8890a9708ee8988ddd6dc3e8219dbefb4b477297a4ce833055bdb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57f6f4491ef36f043c6a4bdd5abda03f04760b7206012a40c6b3b1a49edce12f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -33,6 +33,8 @@ export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
+  /** The exact text of the action, such as a command line or an address. Channels show it on a line of its own. */
+  readonly exact?: string | undefined;
   readonly why: string;
   /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
   readonly scope: string;
@@ -644,9 +646,9 @@ export interface QueryKeys {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
   /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
-   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
-   * `root`. */
-  readonly openRoot?: (what: string | null) => Promise<Approval>;
+   * `what` names the purpose, and `exact` its exact text; with null, Vis asks no user. The key exists together with
+   * `approve` if there is a `root`. */
+  readonly openRoot?: (what: string | null, exact?: string) => Promise<Approval>;
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
   /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.
@@ -1072,11 +1074,13 @@ export declare function oneLine(text: string, limit: number): string;
 /** Joins the first `most` texts, and counts the others. */
 export declare function someOf(texts: readonly string[], most?: number, between?: string): string;
 /** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
-export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
+export interface CommandFacts {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-}): string;
+}
+export declare function commandText(command: string | readonly string[], given: CommandFacts): string;
+export declare function commandFacts({ cwd, env, input }: CommandFacts): readonly string[];
 export interface SchemaTextOptions {
   /** `root` is the schema in which Vis looks up a `$ref`; the default is the schema itself. */
   readonly root?: unknown;
