@@ -157,7 +157,7 @@ export async function allowed(
   if (refusal !== null) throw new Error(refusal);
   if (env.onlyReads) await refuseInPlan(env, asked);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
-  const { cwd, env: own, stdin } = asked;
+  const { cwd, env: own } = asked;
   const { all, ...more } = await approved(env, { ...asked, command, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
   // If the wall is incomplete, the user may have to approve the command with its variables, so Vis adds no variables.
