@@ -428,8 +428,8 @@ function Limits(): JSX.Element {
   return (
     <Menu id="limits" summary={<summary>{set === 0 ? "Limits" : plural(set, "limit")}</summary>}>
       <p>
-        Limits of your next requests. If Steps is empty, Vis extends the budget while a request makes progress. If
-        another field is empty, the limit of the server applies.
+        If Steps is empty, Vis extends the budget while a request makes progress. If another field is empty, the
+        server's limit applies.
       </p>
       {LIMITS.map(([name, unit, size]) => <Limit name={name} unit={unit} size={size} />)}
     </Menu>

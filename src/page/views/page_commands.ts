@@ -51,6 +51,7 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   help: { description: "Keyboard shortcuts", control: "#keys" },
 };
 
+const WHOLE = "open a line of a step to see all of it";
 const OPTIONS = ["#model", "#reasoning", "#limits"];
 export const SAME_ON_PAGE: Readonly<Record<string, string>> = {
   conversations: "search",
@@ -62,8 +63,8 @@ export const SAME_ON_PAGE: Readonly<Record<string, string>> = {
 export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
   copy: "each answer has Copy",
-  expand: "open a line of a step to see all of it",
-  whole: "open a line of a step to see all of it",
+  expand: WHOLE,
+  whole: WHOLE,
   find: "/search finds texts of all conversations",
   inputs: "/search finds your earlier requests",
   mcp: "run vis mcp-check on the server",

@@ -231,10 +231,10 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
       )}
       {parts?.others && <p class="did">{parts.others}</p>}
       {parts?.commands.map(({ command, exitCode, outcome }) => (
-        <p class={exitCode === 0 || outcome === "" ? "did ran" : "did ran bad"} key={command}>
+        <p class={`did ran ${exitCode !== 0 && outcome && "bad"}`} key={command}>
           <Mark failed={exitCode !== 0 && outcome !== ""} refused={false} />
-          <code title={command}>{command}</code>
-          {exitCode === null && outcome === "" ? "started" : outcome}
+          <code>{command}</code>
+          {outcome || exitCode === null && "started"}
         </p>
       ))}
       {parts?.more && <p class="did">{`and ${parts.more}`}</p>}
