@@ -451,17 +451,18 @@ export class Progress {
     if (onlyAnswers({ ...shown, result })) return;
     const time = ` ${durationText(result.ms)}`;
     const room = this.#width() - 8 - time.length;
-    const { text, isCode, ok, refused } = blockLine({ ...shown, result }, room);
+    const { text, isCode, ok, refused, threw } = blockLine({ ...shown, result }, room);
     const line = oneLine(visibleText(text), room);
     if (refused) {
       this.painted(`${this.#margin(iteration)}${this.#color.dim(`– ${line}`)}`);
       return this.#output(shown.tally);
     }
-    const mark = ok ? this.#color.green("✓") : this.#color.red("✗");
+    const mark = ok || threw ? this.#color.green("✓") : this.#color.red("✗");
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
     );
-    if (!result.ok) this.#indented(this.#color.red(oneLine(visibleText(blockFailure(result)), 300)));
+    const failed = this.#color.red(`${threw ? "✗ " : ""}${oneLine(visibleText(blockFailure(result)), 300)}`);
+    if (!result.ok) this.#indented(failed);
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
   }

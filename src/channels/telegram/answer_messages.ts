@@ -174,10 +174,13 @@ export function progressView(progress: QueryProgress, ms: number): string {
 }
 
 function failureOf(block: StepBlock): string {
-  const { text, isCode, ok, refused } = blockLine(block);
+  const { text, isCode, ok, refused, threw } = blockLine(block);
   if (block.result === null || ok || refused) return "";
   const why = block.result.ok ? "" : blockFailure(block.result);
-  return oneLine(harmlessText(`✗ ${[isCode ? "" : text, why].filter((part) => part !== "").join(" · ")}`), 300);
+  return oneLine(
+    harmlessText(`✗ ${[isCode || threw ? "" : text, why].filter((part) => part !== "").join(" · ")}`),
+    300,
+  );
 }
 
 function doingOf({ phase, doing, question, step, block }: QueryProgress): string {

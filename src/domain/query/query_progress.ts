@@ -266,24 +266,26 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** `ok` is false if the block or a call failed, or if the user refused a call. */
+/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed after
+ * calls that all succeeded, so that only its error is a failure. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
   measure?: Measure,
-): { readonly text: string; readonly isCode: boolean; readonly ok: boolean; readonly refused: boolean } {
+): Readonly<Record<"isCode" | "ok" | "refused" | "threw", boolean>> & { readonly text: string } {
   const ran = result?.ok ?? false;
   const ok = ran && !tally.failed && !tally.refused;
   const isCancelled = result?.outcome === "cancelled";
   const refused = isCancelled ||
     tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
-  if (tally.text !== "") return { text: tally.textWithin(width, measure), isCode: false, ok, refused };
-  if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", isCode: false, ok, refused };
+  const threw = result !== null && !ran && !isCancelled && tally.text !== "" && !tally.failed && !tally.refused;
+  const is = { ok, refused, threw, isCode: false };
+  if (tally.text !== "") return { text: tally.textWithin(width, measure), ...is };
+  if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", ...is };
   const hasValue = result?.ok && result.outcome === "value";
   return {
     text: hasValue ? `${codeLine(code)} → ${result.preview}` : codeLine(code, Infinity),
+    ...is,
     isCode: true,
-    ok,
-    refused,
   };
 }

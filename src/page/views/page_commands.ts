@@ -9,7 +9,7 @@ interface PageCommand {
   readonly missing?: string;
 }
 
-const NO_CHANGES = "no request of this conversation has changes to undo";
+const NO_CHANGES = "no request here has changes to undo";
 
 export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   new: { description: "Start a new conversation", control: "#new" },
@@ -22,7 +22,7 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   retry: {
     description: "Run the last request again",
     control: "[data-does=retry]",
-    missing: "no request of this conversation has ended",
+    missing: "no request here has ended",
   },
   more: {
     description: "Give the last request more steps",
@@ -35,7 +35,7 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   inspect: {
     description: "The exact messages sent",
     control: "[data-does=inspect]",
-    missing: "no ended request of this conversation has steps",
+    missing: "no ended request here has steps",
   },
   model: { description: "Choose another model", control: "#model", missing: "the server offers one model" },
   think: { description: "How thoroughly the model thinks", control: "#reasoning" },
@@ -70,7 +70,7 @@ export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
   mcp: "run vis mcp-check on the server",
   palette: "type / to list the commands",
   quit: "close the tab",
-  settings: "use /think, /budget or /theme; for other settings, run vis config on the server",
+  settings: "use /think, /budget or /theme, or run vis config on the server",
   thinking: "an open step shows its thinking",
 };
 

@@ -186,14 +186,14 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
 /** After the end of the request, the diffs of a block are folded, because the page shows changed files below the
  * answer. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
-  const { text, isCode, ok, refused } = blockLine(
+  const { text, isCode, ok, refused, threw } = blockLine(
     { code, tally, result },
     innerWidth < NARROW_PX ? NARROW_CHARS : Infinity,
   );
   const told = resultText(result, diffs.length > 0);
   const isShort = result.ok && SHORT_VALUE.test(told);
   const isOver = turn.end.value !== null;
-  const kind = ok ? "" : refused ? "refused" : "bad";
+  const kind = ok || threw ? "" : refused ? "refused" : "bad";
   return (
     <>
       <details class={`result ${kind}`}>
@@ -213,7 +213,7 @@ function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX
       </details>
       {!result.ok && !refused && (
         <p class="reason">
-          <LongText text={blockFailure(result)} />
+          <LongText text={`${threw ? "✗ " : ""}${blockFailure(result)}`} />
         </p>
       )}
       <Output text={tally.output} />

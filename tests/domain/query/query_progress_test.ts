@@ -126,6 +126,18 @@ Deno.test("QueryProgress adds a call that ends during a later step to the block 
   assert.equal(progress.late, null);
 });
 
+Deno.test("blockLine() marks an error after calls that succeeded, which did not fail", () => {
+  const action = { doing: "committing", done: "committed", things: "commits", subject: "Merge feature" };
+  const told = (calls: Parameters<typeof BlockTally.of>[0], ok = false) => {
+    const { threw, text } = blockLine({ code: "x", tally: BlockTally.of(calls), result: blockResult({ ok }) });
+    return [threw, text];
+  };
+  assert.deepEqual(told([{ name: "git.commit", action }]), [true, "committed Merge feature"]);
+  assert.deepEqual(told([{ name: "git.commit", action, ok: false }]), [false, "committing Merge feature failed"]);
+  assert.deepEqual(told([{ name: "git.commit", action }], true), [false, "committed Merge feature"]);
+  assert.deepEqual(told([]), [false, "x"]);
+});
+
 Deno.test("codeLine() shows where a statement ends, and joins the lines of one statement", () => {
   assert.equal(codeLine("const result = 12 * 34 + 5\n\nresult\n"), "const result = 12 * 34 + 5 ⏎ result");
   assert.equal(codeLine("call({\n  a: 1,\n})\n"), "call({ a: 1, })");

@@ -76,7 +76,7 @@ inBrowser("a typed command uses its control, and the page names the equivalent o
     await page.keyboard.press("Enter");
   };
   await type("/undo");
-  await status.filter({ hasText: "Cannot run /undo: no request of this conversation has changes to undo" }).waitFor();
+  await status.filter({ hasText: "Cannot run /undo: no request here has changes to undo" }).waitFor();
   assert.equal(await input.inputValue(), "/undo");
   await type("/quit");
   await status.filter({ hasText: "The page has no /quit: close the tab" }).waitFor();

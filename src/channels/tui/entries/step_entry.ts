@@ -156,18 +156,18 @@ function foldedBlock(
   const { theme } = shown;
   const time = durationText(result.ms);
   const room = Math.max(1, width - time.length - 3);
-  const { text, isCode, ok, refused } = blockLine(block, room, COLUMNS);
+  const { text, isCode, ok, refused, threw } = blockLine(block, room, COLUMNS);
   const line = fittedLine(text, room);
   if (refused) {
     const changed = changeLines(block.diffs, { width, shown });
     return [theme.dim(`– ${line}`), ...outputLines(block, { width, shown }), ...changed];
   }
-  const mark = ok ? theme.ok("✓") : theme.bad("✗");
+  const mark = ok || threw ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = changeLines(block.diffs, { width, shown });
   return [
     `${mark} ${isCode ? theme.code(line).join(" ") : line} ${theme.dim(time)}`,
-    ...why.map((one) => `  ${theme.bad(one)}`),
+    ...why.map((one, at) => `${threw && at === 0 ? theme.bad("✗") : " "} ${theme.bad(one)}`),
     ...outputLines(block, { width, shown }),
     ...changed,
   ];
