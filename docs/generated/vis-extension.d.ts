@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57f6f4491ef36f043c6a4bdd5abda03f04760b7206012a40c6b3b1a49edce12f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fe887445503babb7ed4fd33ecf1cad6651f25530dee8d7307ec958babce0eea9
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -353,7 +353,8 @@ export type NetworkScopes = {
 };
 export interface ProgramWalls {
   readonly network: boolean;
-  /** If true, every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  /** If true, every part of the wall works: on Linux, namespaces, a read-only repository, Landlock and seccomp; on macOS,
+   * Seatbelt. */
   readonly whole: boolean;
   /** The value is "" if the wall is complete. */
   readonly reason: string;

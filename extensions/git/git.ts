@@ -222,7 +222,7 @@ export class Git {
     if (code !== 0) {
       throw advised(
         new Error(`Cannot use git: git config failed (${plainReason(stderr)})`),
-        "ask the user to repair the settings",
+        "ask the user to repair the configuration of git",
       );
     }
     if (!listed.includes(MARK)) {

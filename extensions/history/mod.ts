@@ -18,7 +18,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task, so it gets no history. */
+  /** A sub-query gets its task and variables from the block that starts it, and no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";

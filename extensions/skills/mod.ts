@@ -38,7 +38,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task, so it gets no instructions. */
+  /** A sub-query gets its task and variables from the block that starts it, and no instructions or skills. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
     const { notes, skills, faults } = await find(env);

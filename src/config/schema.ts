@@ -150,10 +150,10 @@ export const ConfigSchema = z.strictObject({
       "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If this key is not set, a larger budget.iterations is the maximum, and a request that sets its own budget has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
-      "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
+      "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further model call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
     ),
     tokens: positive.nullable().default(null).describe(
-      "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_tokens. Running calls continue, and may exceed the limit",
+      "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further model call, and the request ends with the reason limit_tokens. Running calls continue, and may exceed the limit",
     ),
     wallMs: positive.nullable().default(null).describe(
       "Longest time of a request in milliseconds; null for no limit. The time in which the request waits for your answers does not count. At the limit, Vis stops running calls and blocks, and the request ends with the reason limit_time",

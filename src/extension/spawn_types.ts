@@ -107,7 +107,8 @@ export type NetworkScopes =
 
 export interface ProgramWalls {
   readonly network: boolean;
-  /** If true, every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  /** If true, every part of the wall works: on Linux, namespaces, a read-only repository, Landlock and seccomp; on macOS,
+   * Seatbelt. */
   readonly whole: boolean;
   /** The value is "" if the wall is complete. */
   readonly reason: string;

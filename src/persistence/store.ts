@@ -440,8 +440,8 @@ export interface NodeStore {
   /** Returns up to 500 events after this number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes events, commands of ended queries, silent nodes, and traces of the last node of a branch that are older
-   * than `olderMs`. */
+  /** Removes rows older than `olderMs`: events, commands of ended queries, nodes by their last heartbeat, and the records
+   * of the node that last ran a branch. */
   trim(olderMs: number): Promise<void>;
   /** Returns false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;

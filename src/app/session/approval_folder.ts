@@ -49,7 +49,7 @@ export class ApprovalFolder implements ApprovalRules {
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
       throw new ConfigError(
-        `Cannot save your answer in ${this.#folder}: ${fileFault(error)}; let Vis write in this folder`,
+        `Cannot save your approval in ${this.#folder}: ${fileFault(error)}; correct this, and approve again`,
       );
     }
   }

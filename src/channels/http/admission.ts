@@ -204,7 +204,7 @@ export function rateLimiter(
     if (!isEmpty) return;
     const seconds = Math.max(1, Math.ceil(((1 - filled) * 60) / perMinute));
     throw new Problem(
-      `Cannot serve the request: this ${what} exceeds its limit for ${counts} (${perMinute} a minute, ${burst} at once); ` +
+      `Cannot serve the request: this ${what} exceeds its limit for ${counts} (${perMinute} a minute, in bursts of up to ${burst}); ` +
         `try again in ${seconds} s`,
       {
         kind: "rate-limited",

@@ -23,7 +23,7 @@ const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it 
 const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 const RETRY_SECONDS = "10";
-const NONE = "Cannot undo changes: this server records no file changes";
+const NONE = "Cannot undo changes: the workspaces of this server are read-only; vis serve --writable allows changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
