@@ -1,4 +1,5 @@
-/** Checks the documentation: relative links, the headings that they name, and the paths in AGENTS.md must exist. */
+/** Checks the documentation: relative links, the headings that they name, and the paths in AGENTS.md must exist. A row
+ * of a table must be in a table, because other rows are running text. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -29,6 +30,15 @@ export function pathsOf(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
 }
 
+/** Returns the first rows of blocks that are no tables. */
+export function strayRowsOf(markdown: string): string[] {
+  const lines = markdown.replace(/^ *```[^]*?^ *```/gm, "").split("\n");
+  return lines.filter((line, at) => {
+    const begins = line.startsWith("|") && !lines[at - 1]?.startsWith("|");
+    return begins && !/^\|[\s:|-]+$/.test(lines[at + 1] ?? "");
+  });
+}
+
 async function exists(path: string): Promise<boolean> {
   return await Deno.stat(join(ROOT, path)).then(() => true, () => false);
 }
@@ -37,6 +47,7 @@ export async function problems(): Promise<string[]> {
   const found: string[] = [];
   for (const page of await pages()) {
     const text = await Deno.readTextFile(join(ROOT, page));
+    for (const row of strayRowsOf(text)) found.push(`${page}: a row outside a table: ${row.slice(0, 60)}`);
     for (const link of linksOf(text)) {
       const [file = "", fragment] = link.split("#");
       const path = file === "" ? page : normalize(join(dirname(page), file));

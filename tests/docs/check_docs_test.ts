@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fragmentsOf, linksOf, pathsOf, problems } from "../../scripts/check_docs.ts";
+import { fragmentsOf, linksOf, pathsOf, problems, strayRowsOf } from "../../scripts/check_docs.ts";
 import { EXPLANATIONS } from "../conformance/programs/explained.ts";
 
 Deno.test("linksOf() finds relative links outside code, with fragments", () => {
@@ -17,6 +17,12 @@ Deno.test("pathsOf() finds paths in backquotes and no patterns", () => {
     "src/app.ts",
     "src/sandbox/",
   ]);
+});
+
+Deno.test("strayRowsOf() finds rows that an empty line has cut from their table", () => {
+  const table = "| a | b |\n| - | - |\n| 1 | 2 |\n";
+  assert.deepEqual(strayRowsOf(`${table}\n\`\`\`\n| code |\n\`\`\`\n`), []);
+  assert.deepEqual(strayRowsOf(`${table}\n| 3 | 4 |\n| 5 | 6 |\n`), ["| 3 | 4 |"]);
 });
 
 Deno.test("links, headings and paths that the documentation names exist", async () => {
