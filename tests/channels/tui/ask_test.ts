@@ -15,7 +15,7 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
     const text = await screen.until("It is 2.");
     assert.match(text, /› What is 1 \+ 1\?/);
     assert.match(text, /I add the numbers\./);
-    assert.match(text, /✓ const two = 1 \+ 1; two → 2 \d+ ms/);
+    assert.match(text, /✓ const two = 1 \+ 1; ⏎ two → 2 \d+ ms/);
     await screen.until("2 steps");
     screen.type(CTRL_D);
     assert.equal(await code, 0);

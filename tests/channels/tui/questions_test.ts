@@ -78,7 +78,7 @@ Deno.test("the end of the conversation stays visible above a question, however l
 
 Deno.test("a question and its answer are above the result of the block, also in a conversation that is opened again", async () => {
   await asks("(await asking.open()).allowed; await asking.fails()", async ({ screen, press }) => {
-    const order = /^1 Allow Vis to open doors\? yes, for this call only\s+✗ /m;
+    const order = /^1 Allow Vis to open doors\? yes, for this call only\s+✓ called asking\.open .*\s+✗ /m;
     press("y");
     await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
     assert.match(screen.screen(), order);
