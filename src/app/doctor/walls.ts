@@ -116,11 +116,12 @@ export async function diagnoseCommands(
     programs.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
   try {
     const fault = await faultOf(spawn);
+    const here = fault === null ? await faultOf(spawnInWorkspace) : null;
     const runs = fault === null && (unwalled !== "off" || (await programs.state()).whole);
-    const own = fault === null ? await foundOf(programs, unwalled) : {
+    const own = fault === null && here === null ? await foundOf(programs, unwalled) : {
       state: "warn",
-      found: fault,
-      fix: "No extension can run a program until /bin/sh runs behind the wall",
+      found: fault ?? here ?? "",
+      fix: here === null ? "No extension can run a program until /bin/sh runs behind the wall" : "",
     } as const;
     return [
       { name: "commands", ...own },

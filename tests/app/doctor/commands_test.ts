@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import * as index from "../../../extensions/index.ts";
 import { diagnoseCommands } from "../../../src/app/doctor/walls.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { missing } from "../../processes/_place.ts";
 import { sample } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
 
 const parts = { ...index, env: { PATH: "/usr/local/bin:/usr/bin:/bin" } };
 
+async function settingsHere(config: object) {
+  return { ...await settingsOf({ config }), workspace: Deno.cwd() };
+}
+
 async function diagnose(shell: object, more: Partial<typeof parts> = {}) {
-  const found = await diagnoseCommands(await settingsOf({ config: { shell } }), { parts: { ...parts, ...more } });
+  const found = await diagnoseCommands(await settingsHere({ shell }), { parts: { ...parts, ...more } });
   return new Map(found.map((one) => [one.name, one]));
 }
 
@@ -35,6 +40,19 @@ Deno.test("diagnoseCommands() fails if shell is on and no command can run", { ig
   }
 });
 
+Deno.test(
+  "diagnoseCommands() says that no command runs in the home folder",
+  { ignore: missing !== "" },
+  () =>
+    withFolder(async (folder) => {
+      const home = await Deno.realPath(folder), settings = { ...await settingsOf({}), workspace: home };
+      const found = await diagnoseCommands(settings, { parts: { ...parts, env: { ...parts.env, HOME: home } } });
+      const [own] = found.filter(({ name }) => name === "commands");
+      const said = `Cannot run commands: ${home} is your home folder; start Vis in another folder`;
+      assert.deepEqual([own?.state, own?.found], ["warn", said]);
+    }),
+);
+
 Deno.test("diagnoseCommands() names the extension whose check throws", async () => {
   const doctor = () => Promise.reject(new Error("no idea"));
   const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", doctor }) }) };
@@ -45,7 +63,7 @@ Deno.test("diagnoseCommands() names the extension whose check throws", async () 
 
 Deno.test("diagnoseCommands() reports that no command can run if the wall is incomplete and none is wanted without it", async () => {
   const state = () => Promise.resolve({ whole: false, some: false, reason: "no wall here" } as const);
-  const settings = await settingsOf({ config: { shell: { unwalled: "off" } } });
+  const settings = await settingsHere({ shell: { unwalled: "off" } });
   const found = new Map((await diagnoseCommands(settings, { parts, state })).map((one) => [one.name, one]));
   assert.match(
     found.get("commands")?.found ?? "",
