@@ -14,7 +14,7 @@ import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
-import { bundleStale, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { compact, compactModule } from "./compact.ts";
 import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
 import { moduleScript } from "./executable/module_script.ts";
@@ -71,7 +71,7 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 
 /** Builds the embedded JavaScript. Returns its folder, and the attached files if the system supports them. */
 async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
-  await bundleStale();
+  await bundleAll();
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
   for (const path of [folder, own]) await Deno.remove(path, { recursive: true }).catch(() => {});
   await Deno.mkdir(own, { recursive: true });
