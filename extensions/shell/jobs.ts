@@ -1,3 +1,4 @@
+import process from "node:process";
 import { advised, type EnvironmentView, type FileChanges, shorten, z } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import {
@@ -104,7 +105,7 @@ async function remember(
   { id, command }: { readonly id: string; readonly command: string },
 ): Promise<() => Promise<void>> {
   const key = `${RUNNING}${id}`;
-  await store?.put(key, { command: command.slice(0, MAX_COMMAND), branchId }).catch(() => {});
+  await store?.put(key, { command: command.slice(0, MAX_COMMAND), branchId, pid: process.pid }).catch(() => {});
   return async () => {
     if (endsWithQuery || !closed?.aborted) await store?.delete(key).catch(() => {});
   };
@@ -113,11 +114,26 @@ async function remember(
 const MAX_COMMAND = 80;
 const MOST_RUNNING = 8;
 const MOST_ENDED = 8;
-const Stored = z.object({ command: z.string(), branchId: z.string() });
+const Stored = z.object({
+  command: z.string(),
+  branchId: z.string(),
+  /** The process of Vis that started the command. */
+  pid: z.number().optional(),
+});
 const ENDED_BEFORE: Ended = {
   ...{ code: 137, signal: "SIGKILL", stdout: "", stderr: "", ms: 0, timedOut: false, truncated: false },
   notes: ["The command ended with an earlier process of Vis, and its output is lost"],
 };
+
+/** Another process of Vis may have the same conversation open. */
+function runsElsewhere({ pid }: z.infer<typeof Stored>): boolean {
+  if (pid === undefined || pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
 
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
@@ -139,9 +155,10 @@ export class Jobs {
       const found = Stored.safeParse(await store?.get(key)).data;
       if (found?.branchId !== branchId) continue; // A fork has the keys of its origin, but not its commands.
       const id = key.slice(RUNNING.length);
+      this.#next = Math.max(this.#next, Number(id.slice(1)) + 1);
+      if (runsElsewhere(found)) continue;
       const job = new Job({ id, command: found.command }, () => Promise.resolve(ENDED_BEFORE));
       this.#jobs.set(id, job);
-      this.#next = Math.max(this.#next, Number(id.slice(1)) + 1);
       lost.push(job);
     }
     return lost;

@@ -158,3 +158,25 @@ Deno.test("jobsOf() separates conversations, and forgets a closed one", () => {
   assert.equal(runningIn("with one").length, 0);
   program.end(ENDED);
 });
+
+Deno.test("Jobs.lost() leaves out commands that another living process of Vis runs, and numbers new ones above them", async () => {
+  await using other = new Deno.Command("sleep", { args: ["60"], stdin: "null" }).spawn();
+  const ended = new Deno.Command("true").spawn();
+  await ended.status;
+  const entry = (command: string, pid?: number) => ({ command, branchId: "b", ...pid === undefined ? {} : { pid } });
+  const kept = new Map<string, unknown>([
+    ["running/c1", entry("of a killed process", ended.pid)],
+    ["running/c4", entry("of a living process", other.pid)],
+    ["running/c2", entry("of this process, which closed the conversation", Deno.pid)],
+    ["running/c3", entry("of an earlier version")],
+  ]);
+  const store = {
+    list: () => Promise.resolve([...kept.keys()].map((key) => ({ key }))),
+    get: (key: string) => Promise.resolve(kept.get(key)),
+  };
+  const jobs = new Jobs();
+  const lost = await jobs.lost({ store, branchId: "b" } as unknown as Parameters<Jobs["lost"]>[0]);
+  assert.deepEqual(lost.map(({ id }) => id).sort(), ["c1", "c2", "c3"]);
+  const { spawn } = new Program();
+  assert.equal(jobs.add((id) => new Job({ id, command: "new" }, spawn)).id, "c5");
+});
