@@ -76,6 +76,11 @@ Deno.test(`the JSON of commands matches docs/generated/outputs.schema.json${with
   await told("replay", `replay ${id} --json`);
   await told("prompt", "prompt --json", ["what would it be?"]);
   await told("search", "search --json what");
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+  for (const args of [["init", "-q", "-b", "main"], [...who, "commit", "-q", "--allow-empty", "-m", "first"]]) {
+    const { success } = await new Deno.Command("git", { args, cwd: user.workspace }).output();
+    assert.ok(success, args.join(" "));
+  }
   await told("review", "review --json main");
   for (const line of (await run("review --output jsonl")).stdout.trimEnd().split("\n")) {
     check("review jsonl", JSON.parse(line));
