@@ -55,6 +55,7 @@ export class ConfinedProcess {
   readonly #said = new Map<string, string>();
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasEnded = false;
 
   static async start(plan: Plan, options: ConfinedProcessOptions): Promise<ConfinedProcess> {
     const { argv } = options, token = crypto.randomUUID();
@@ -96,7 +97,10 @@ export class ConfinedProcess {
       kill: () => this.#kill(),
       askToEnd: () => this.#askToEnd(),
       fault: () => this.#fault(),
-      ended: () => clearTimeout(this.#timer),
+      ended: () => {
+        this.#hasEnded = true;
+        clearTimeout(this.#timer);
+      },
     });
     void this.#writeInput(options.input ?? "");
     const { status, notes, ...run } = await running;
@@ -136,6 +140,7 @@ export class ConfinedProcess {
    * namespaces, the first process ends once all processes below it have ended. */
   #kill(): void {
     clearTimeout(this.#timer);
+    if (this.#hasEnded) return; // The last line of the first process may arrive after its end.
     this.#tries++;
     if (this.#plan !== null) return send(this.pid, "SIGKILL");
     if (!this.#options.whole) {
