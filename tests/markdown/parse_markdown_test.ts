@@ -125,7 +125,7 @@ Deno.test("parseMarkdown() keeps the words of any text", () => {
 });
 
 Deno.test("parseMarkdown() takes time in proportion to a hostile text", () => {
-  const n = runs(5_000, 100_000);
+  const n = runs(10_000, 100_000);
   const pieces =
     "> |*|*a |_a_b |**a *b |[|[a](|![|[a]|<|<a|<!--|`|a`b``c|- |~|~a |~~a~ |http://a|www.|www.a |a@|a.b-|&|\\|# |a\n|-\n|* * |> - |> a\nb\n|[](|[a](<b|- [ ] a\n|x*x* |\r|\0|\t|1. a\n\n|[a]: <b\n"
       .split("|");

@@ -51,6 +51,7 @@ export const storeQueryCases: readonly StoreCase[] = [
         conversationId,
         branchId,
         text: "how many?",
+        model: "m1",
         running: false,
         createdAt: clock.now,
         steered: [],

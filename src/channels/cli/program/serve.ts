@@ -258,7 +258,7 @@ and save the token with vis auth login NAME.`;
 const MCP = `
 Configure most clients like this:
   { "mcpServers": {
-      "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/workspace"] } } }
+      "vis": { "command": "vis", "args": ["mcp", "--cwd", "/my/project"] } } }
 
 Protocol messages go to stdout, everything else to stderr. vis mcp stops when
 the client closes the connection. The subcommands manage the MCP servers in your
