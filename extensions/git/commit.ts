@@ -252,7 +252,7 @@ async function commitError(
   if (said === stderr || paths === undefined && count.staged > 0) {
     return new Error(`Cannot commit: ${plainReason(said)}`);
   }
-  const names = files.map(({ path }) => path);
+  const names = files.map(({ path }) => git.place(path));
   if (names.length === 0) {
     return advised(new Error("Cannot commit: no file has changed"), "allowEmpty makes an empty commit");
   }

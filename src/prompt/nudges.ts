@@ -43,7 +43,9 @@ export function builtinNudges(
     lines.push(`${userVariables} variables: the index is cut. Drop what you no longer need: await forget("a", "b").`);
   }
   if (offender !== null) {
-    lines.push(`You repeat yourself: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`);
+    lines.push(
+      `The same outcome again: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`,
+    );
   }
   if (stale && offender === null) {
     lines.push("Your last blocks showed only what was shown before: use what you have, or look elsewhere.");

@@ -85,6 +85,10 @@ subfolder("git works in a subfolder, with paths relative to it", async ({ call, 
     "src/app.ts",
   ]);
   assert.equal((await call("git.blame", "src/app.ts")).origins.length, 1);
+  await assert.rejects(
+    call("git.commit", "nothing"),
+    /git\.add with the changed files \(src\/app\.ts, .*\.\.\/web\/b\.ts/,
+  );
   assert.deepEqual((await call("git.add", ["src"])).files, [{ path: "src/app.ts", change: "modified" }]);
   await call("git.commit", "fix: two");
   assert.equal(await git("show", "--name-only", "--format=%s"), "fix: two\n\npackages/api/src/app.ts\n");
