@@ -6,7 +6,8 @@ const MOST_CALLS = 1_000, TOLD_CALLS = 100;
 /** These events do not change the progress of a query. */
 const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "usage", "nudge"];
 
-/** The events of the newest step of a query. Fewer events than the query has sent yield the same progress. */
+/** The events of the newest step of a query. The events have the same progress as all events of this step, but are
+ * fewer, because joined texts and replaced states are one event. */
 export class StepEvents {
   readonly #kept = new Map<"started" | "plan", QueryEvent>();
   #events: QueryEvent[] = [];

@@ -190,8 +190,7 @@ interface Refusal {
 }
 
 /** `resolved` is true if the answer came from a variable, a template or a block, and `worked` if the query has done
- * work. The failure of a block in `entries`
- * counts against the answer. */
+ * work. The failure of a block in `entries` counts against the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;
