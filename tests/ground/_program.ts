@@ -45,6 +45,7 @@ const FILES: Readonly<Record<string, string>> = {
     unstable: ["worker-options"],
     test: { include: ["tests"] },
   }),
+  "deno.lock": '{ "version": "5" }\n',
   "extensions/fs/search/search_worker.ts": "export const search = 1;\n",
   "main.ts": MAIN,
   "src/page/app.tsx": "export const page = 1;\n",
