@@ -23,6 +23,7 @@ const Run = z.strictObject({
 });
 const parts = z.union([z.string(), z.array(z.string())]);
 const Slot = "(string | {error})[]";
+const runsNone = ({ depth, maxDepth = Infinity }: EnvironmentView): boolean => depth >= maxDepth;
 
 export default defineExtension({
   namespace: "vis.rlm",
@@ -79,6 +80,7 @@ export default defineExtension({
     ),
     fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
       doc: "A sub-query with copies of vars.",
+      unlisted: runsNone,
       untimed: true,
       action: { doing: "delegating", done: "delegated", things: "tasks" },
       args: z.tuple([text.describe("task"), Run.optional()]),
@@ -95,6 +97,7 @@ export default defineExtension({
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
+      unlisted: runsNone,
       untimed: true,
       action: { doing: "delegating", done: "delegated", things: "lists of tasks", named: 0 },
       outcome: settled("tasks"),

@@ -117,6 +117,7 @@ export default defineExtension({
     fn("start", (env: EnvironmentView, asked: ShellCommand, options?: StartOptions) => start(env, asked, options), {
       doc:
         "Keeps running after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
+      unlisted: ({ onlyReads = false }: EnvironmentView) => onlyReads,
       untimed: true,
       inPlans: true,
       action: { doing: "starting", done: "started", things: "commands" },

@@ -185,6 +185,9 @@ export class EnvironmentViews {
       get maxIterations() {
         return now().scope?.budget() ?? 0;
       },
+      get maxDepth() {
+        return now().scope?.maxDepth ?? 0;
+      },
       get currentIterationId() {
         return now().iterationId;
       },

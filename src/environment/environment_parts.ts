@@ -85,6 +85,7 @@ export interface QueryScope {
   /** If true, Vis refuses calls that may change something. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
+  readonly maxDepth?: number;
   /** Without `root`, extensions see the model of the process. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };

@@ -2,7 +2,7 @@ import type { CallAction } from "../domain/query/host_call.ts";
 import type { Part } from "./active_extensions.ts";
 import { habitsOf, plainResults } from "./habitual_calls.ts";
 import { signatureOf } from "./signatures.ts";
-import type { FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
+import type { EnvironmentView, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
 import { ActionShape, asFunction, type NormalExtension, scriptsOf } from "./validate.ts";
 
 /** These are the functions, the prompt and the names that one active extension contributes to a conversation. */
@@ -14,10 +14,8 @@ export interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly block: string; readonly part: OwnPart }>();
 
-export interface PartRequest {
-  /** The prompt then omits the functions that the request cannot call. */
-  readonly onlyReads?: boolean | undefined;
-}
+/** Without it, the prompt has all functions. */
+export type PartRequest = Partial<EnvironmentView>;
 
 export function ownPart(extension: NormalExtension, prompt: string, request: PartRequest = {}): OwnPart {
   const block = promptBlock(extension, prompt, request);
@@ -75,14 +73,16 @@ const SHOWN = 12;
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-function promptBlock(extension: NormalExtension, prompt: string, { onlyReads = false }: PartRequest): string {
+function promptBlock(extension: NormalExtension, prompt: string, request: PartRequest): string {
+  const { onlyReads = false } = request;
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
   if (full === 0 && prompt.trim() === "") return "";
   const symbols = extension.symbols.filter((symbol) => !onlyReads || isForPlans(symbol, extension));
   if (extension.symbols.length > 0 && symbols.length === 0) return "";
-  const shown = symbols.slice(0, full);
-  const listed = symbols.slice(full).filter((symbol) => symbol.kind === "value" || !symbol.unlisted);
+  const possible = symbols.filter((symbol) => !isUnlisted(symbol, request));
+  const shown = possible.slice(0, full);
+  const listed = possible.slice(full).filter((symbol) => symbol.kind === "value" || symbol.unlisted !== true);
   const rest = listed.map((symbol) => symbol.name);
   const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
@@ -142,6 +142,15 @@ function* topLevel(list: string): Generator<string> {
     start = at + 1;
   }
   yield list.slice(start);
+}
+
+function isUnlisted(symbol: FunctionSymbol | ValueSymbol, request: PartRequest): boolean {
+  if (symbol.kind === "value" || typeof symbol.unlisted !== "function") return false;
+  try {
+    return symbol.unlisted(request as EnvironmentView) === true;
+  } catch {
+    return false; // The model then sees a function more, and a refused call explains itself.
+  }
 }
 
 /** Some calls of the function only read, or change nothing in a plan. */

@@ -120,8 +120,9 @@ export interface FunctionOptions {
   /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
    * call of the function. */
   readonly insteadOf?: readonly string[];
-  /** If true, the prompt names the function only if `prompt` itself names it. */
-  readonly unlisted?: boolean;
+  /** If true, the prompt names the function only if `prompt` itself names it. A function decides for each query, for
+   * example for a query that would refuse the call. */
+  readonly unlisted?: boolean | ((env: EnvironmentView) => boolean);
   /** Errors about the names of `insteadOf` show this call; without `usage`, Vis makes a call from the argument list. */
   readonly usage?: string;
   /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
@@ -244,6 +245,8 @@ export interface QueryKeys {
   /** The signal aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
+  /** The query may run sub-queries up to this depth, and none if its own `depth` is at least this. */
+  readonly maxDepth?: number;
   /** The id of the iteration that runs, or that ran last in the query. The value is null before the first iteration. */
   readonly currentIterationId?: string | null;
   /** In a sub-query, this is the row of the user's query. */

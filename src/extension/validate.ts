@@ -48,7 +48,7 @@ const FunctionShape = z.strictObject({
   returns: text,
   examples: z.array(text).optional(),
   insteadOf: z.array(text).optional(),
-  unlisted: z.boolean().optional(),
+  unlisted: z.union([z.boolean(), func], "must be true, false or a function").optional(),
   usage: text.optional(),
   untimed: z.boolean().optional(),
   misnamed: z.record(word(RESULT_NAME, '"exitCode" or "commits.sha"'), text).optional(),

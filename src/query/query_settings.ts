@@ -31,6 +31,12 @@ export interface QuerySettings {
   readonly machine: Omit<PromptEnvironment, "date">;
 }
 
+export const MAX_QUERY_DEPTH = 5;
+
+export function maxDepth({ depth = 1 }: Pick<QuerySettings, "depth">): number {
+  return Math.min(MAX_QUERY_DEPTH, depth);
+}
+
 /** A budget from a request or a sub-query does not extend itself. */
 export function withBudget(settings: QuerySettings, budget: number): QuerySettings {
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };

@@ -29,7 +29,7 @@ import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState, type Unusable } from "./query_state.ts";
 import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
-import { chosenRoute, type QueryParts } from "./query_settings.ts";
+import { chosenRoute, maxDepth, type QueryParts } from "./query_settings.ts";
 import { Subcalls } from "./subcalls.ts";
 
 export interface QueryLeft extends LeftQuery {
@@ -201,6 +201,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     signal,
     onlyReads: readingModeOf(settings) !== null,
     budget: () => state.budget,
+    maxDepth: maxDepth(settings),
     root: () => rootOf(router),
     requestMore: (n) => state.requestMore(n),
     answer: (text, facts) => state.offer({ text, ...facts }),
@@ -532,7 +533,10 @@ export async function previewCall(
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
 ): Promise<readonly ModelMessage[]> {
   const { environment, registry, router, settings, log, now } = parts;
-  const view = callView(environment.view(), { onlyReads: readingModeOf(settings) !== null });
+  const view = callView(environment.view(), {
+    onlyReads: readingModeOf(settings) !== null,
+    maxDepth: maxDepth(settings),
+  });
   const active = await registry.activate(view, environment.views.own);
   environment.index.system("$query", request);
   if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);

@@ -13,7 +13,7 @@ import type { RouterReply } from "../providers/router/router.ts";
 import { unpricedText } from "../providers/router/routes.ts";
 import type { Ledger } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_settings.ts";
+import { MAX_QUERY_DEPTH, maxDepth, type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_settings.ts";
 
 interface SubcallParts {
   readonly parts: QueryParts;
@@ -36,8 +36,6 @@ interface SubcallParts {
     readonly parentQueryId: string;
   }) => Promise<QueryResult>;
 }
-
-const MAX_QUERY_DEPTH = 5;
 
 /** A query waits only for deeper queries, so the deepest queries can continue. */
 const AT_ONCE = 8;
@@ -286,10 +284,6 @@ function searchHint(error: unknown): string {
   if (!(error instanceof ProviderError) || !REFUSED.includes(error.status ?? 0)) return "";
   return "the service may not allow searches with this key or model; the user can allow web search in the account of " +
     "the service, or choose another model";
-}
-
-function maxDepth({ depth = 1 }: QueryParts["settings"]): number {
-  return Math.min(MAX_QUERY_DEPTH, depth);
 }
 
 const FOR_CODE = "This is a sub-task. Code reads its answer: give what is asked and nothing else.";

@@ -44,6 +44,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   onlyReads: "boolean",
   signal: "object",
   maxIterations: "number",
+  maxDepth: "number",
   currentIterationId: "string",
   userQueryId: "string",
   parentIterationId: "string",

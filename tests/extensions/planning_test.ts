@@ -88,4 +88,7 @@ Deno.test("the prompt of a plan has only functions that a plan may call, and no 
   const [reading = ""] = ownPart(fs, "Text.", plan).blocks;
   assert.match(reading, /fs\.readFile/);
   assert.doesNotMatch(reading, /writeFile|fs\.edit/);
+  const shell = validate((await shippedExtensions({ shipped })).get("shell")!);
+  assert.match(ownPart(shell, "").blocks[0] ?? "", /More \(doc\): start, read, write, stop, list/);
+  assert.match(ownPart(shell, "", plan).blocks[0] ?? "", /More \(doc\): list$/);
 });

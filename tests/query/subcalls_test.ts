@@ -176,6 +176,9 @@ Deno.test("a sub-query below the deepest depth is refused with an alternative, a
   assert.match(answer, /^Cannot run a sub-query at depth 2: the limit is 1/);
   assert.doesNotMatch(prompts.get("start") ?? "", /cannot run sub-queries/);
   assert.match(prompts.get("one") ?? "", /cannot run sub-queries/);
+  assert.match(prompts.get("start") ?? "", /rlm\.run\(task[^]*More \(doc\): askAll, runAll, chunk/);
+  assert.match(prompts.get("one") ?? "", /rlm\.ask\(prompt[^]*rlm\.askAll\(/);
+  assert.doesNotMatch(prompts.get("one") ?? "", /rlm\.run|runAll/);
 });
 
 Deno.test("the limit of sub-calls holds over the whole tree and costs no answer", async () => {
