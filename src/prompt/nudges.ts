@@ -102,8 +102,8 @@ const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
-/** A repetition is the same error, the same result of code that differs only in names, or the same long result of any
- * code. */
+/** A repetition is a block that ran before with the same result, although its names may differ, or an error that the
+ * blocks of earlier replies had, too. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);
@@ -127,19 +127,24 @@ export class Repetition {
     let most = TIMES - 1;
     const errors = new Set<string>();
     for (const entry of entries) {
-      const counted = [...keysOf(entry)].flatMap((key) => {
-        if (errors.has(key)) return []; // Blocks of one reply may fail for one reason.
-        if (entry.result.error) errors.add(key);
-        return [this.#count(key)];
-      });
-      const times = Math.max(0, ...counted);
+      const times = this.#count(blockKey(entry));
       const showsNew = this.#showsNewLine(entry.result);
-      const isNew = hasChanged(entry.result) ? counted[0] === 1 : showsNew && times === 1;
+      const isNew = times === 1 && (hasChanged(entry.result) || showsNew);
       if (entry.result.ok && isNew) this.#news = true;
       if (!entry.result.ok || hasChanged(entry.result) || showsNew) this.#stale = false;
-      if (times <= most) continue;
-      most = times;
-      this.#offender = describe(entry, times);
+      if (times > most) {
+        most = times;
+        this.#offender = `${oneLine(entry.code, 44)}${cameText(entry)} (${times}×)`;
+      }
+      const { error } = entry.result;
+      const key = error ? hash("error", [error.name, error.message]) : "";
+      if (!error || errors.has(key)) continue;
+      errors.add(key); // Blocks of one reply may fail for one reason.
+      const replies = this.#count(key);
+      if (replies > most) {
+        most = replies;
+        this.#offender = `${oneLine(`${error.name}: ${error.message}`, 60)} (in ${replies} replies)`;
+      }
     }
   }
 
@@ -173,13 +178,10 @@ function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** The first key comes from the error, or from the code and its result. */
-function keysOf({ code, result }: Entry): Set<string> {
-  if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
-  const outcome = [result.outcome, result.type, result.preview, result.stdout];
-  const keys = new Set([hash("block", [withoutNames(code, result.defined), ...outcome])]);
-  if (result.preview.length >= TELLING_RESULT) keys.add(hash("result", outcome));
-  return keys;
+function blockKey({ code, result }: Entry): string {
+  const { outcome, type, preview, stdout, error } = result;
+  const said = error ? [error.name, error.message] : [outcome, type, preview, stdout];
+  return hash("block", [withoutNames(code, result.defined), ...said]);
 }
 
 /** Omits spacing and the names that the code defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
@@ -191,9 +193,9 @@ function withoutNames(code: string, defined: readonly string[]): string {
   }).trim();
 }
 
-function describe({ code, result }: Entry, times: number): string {
-  const came = result.error ? `${result.error.name}: ${result.error.message}` : result.preview;
-  return `${oneLine(code, 44)}${came ? ` → ${oneLine(came, 22)}` : ""} (${times}×)`;
+function cameText({ result: { error, preview } }: Entry): string {
+  const came = error ? `${error.name}: ${error.message}` : preview;
+  return came ? ` → ${oneLine(came, 22)}` : "";
 }
 
 function hash(kind: string, parts: readonly string[]): string {

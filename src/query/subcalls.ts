@@ -13,7 +13,14 @@ import type { RouterReply } from "../providers/router/router.ts";
 import { unpricedText } from "../providers/router/routes.ts";
 import type { Ledger } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import { MAX_QUERY_DEPTH, maxDepth, type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_settings.ts";
+import {
+  MAX_QUERY_DEPTH,
+  maxDepth,
+  type ModelCalls,
+  type QueryParts,
+  unpricedRoute,
+  withBudget,
+} from "./query_settings.ts";
 
 interface SubcallParts {
   readonly parts: QueryParts;
