@@ -26,6 +26,8 @@ Deno.test("targetOf() refuses names that the repository surely lacks, and a work
         /^UsageError: Cannot review .*: the workspace is in no git repository/,
       );
     }
+    const cannotRun: Spawn = () => Promise.reject(new Error("the workspace is the home folder"));
+    await assert.rejects(at("", { root: null, spawn: cannotRun }), /the workspace is in no git repository/);
     assert.equal(await at("nosuch"), "nosuch"); // The folder is no repository, although Vis took it for one.
     await git("init", "-q", "-b", "main");
     const missing = /^UsageError: Cannot review \S+: the repository has no such branch, tag or commit; name another/;

@@ -1,4 +1,5 @@
-import { relative } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
 import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
@@ -36,7 +37,9 @@ export async function targetOf(
   const ends = (...asked: readonly string[]): Promise<number | null> =>
     git({ root: root ?? workspace, spawn }, asked).then((done) => done.code, () => null);
   if (root === null) {
-    if (await ends("rev-parse", "--git-dir") !== NO_REPOSITORY) return name;
+    // Git cannot run in the home folder, for example, so there the files decide.
+    const code = await ends("rev-parse", "--git-dir");
+    if (code === null ? mayHaveRepository(workspace) : code !== NO_REPOSITORY) return name;
     throw new UsageError(
       `Cannot review ${
         name || "the uncommitted changes"
@@ -55,6 +58,21 @@ export async function targetOf(
   return looksLikeCommit && await ends("show-ref", "--verify", "--quiet", `refs/heads/${name}`) === 0
     ? `heads/${name}`
     : name;
+}
+
+function mayHaveRepository(workspace: string): boolean {
+  const has = (path: string): boolean => {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return true;
+    }
+  };
+  if (has(join(workspace, "HEAD"))) return true; // The workspace may be a bare repository.
+  for (let at = workspace;; at = dirname(at)) {
+    if (has(join(at, ".git"))) return true;
+    if (at === dirname(at)) return false;
+  }
 }
 
 const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;
