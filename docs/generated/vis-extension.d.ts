@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c9773776183a3862fa6fcac14bd9d31dd75354d93b9186b511d6cbef5fa2055d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6f62c50c44f46f58b68135fc449d68421df2a77c35d5c91c1cbab545aec99283
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -993,6 +993,8 @@ export declare class GitIndex {
    * first. */
   get shared(): string | null;
 }
+/** Returns the name and the meaning of an error number of Linux, such as "EPERM: operation not permitted". */
+export declare function errnoText(errno: number): string;
 /** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
 export declare function isSecureUrl(text: string): boolean;
 /** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has

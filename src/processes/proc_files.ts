@@ -33,7 +33,7 @@ class ProcFiles {
     const name = new TextEncoder().encode(`${path}\0`);
     const into = new Uint8Array(MAX_LINK);
     const length = libc.call("readlinkat", [AT_FDCWD, libc.address(name), libc.address(into), BigInt(MAX_LINK)]);
-    if (length < 0) throw new Error(`Cannot read the link ${path}: the system refused it with errno ${libc.errno()}`);
+    if (length < 0) throw new Error(`Cannot read the link ${path}: the system refused it (${libc.reason()})`);
     return new TextDecoder().decode(into.subarray(0, length));
   }
 
@@ -74,7 +74,7 @@ class ProcFiles {
   #opened(path: string, read: (libc: Libc, descriptor: number) => string): string {
     const libc = this.#library();
     const descriptor = libc.open(path);
-    if (descriptor < 0) throw new Error(`Cannot read ${path}: the system refused it with errno ${libc.errno()}`);
+    if (descriptor < 0) throw new Error(`Cannot read ${path}: the system refused it (${libc.reason()})`);
     try {
       return read(libc, descriptor);
     } finally {

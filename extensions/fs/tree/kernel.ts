@@ -1,3 +1,4 @@
+import { errnoText } from "@vis/extension";
 import { nameBytes, nameText } from "./tree.ts";
 
 const SYMBOLS = {
@@ -349,7 +350,7 @@ export class Kernel {
   #error(call: Call, { code, path }: { readonly code: number; readonly path: string }): Error {
     if (call === "renameat2" && code === EXDEV) return new Error("The new path is on another file system");
     const Class = ERRORS[code] ?? Error;
-    return new Class(REASONS[code] ?? `${call} failed with errno ${code}${path === "" ? "" : ` for ${path}`}`);
+    return new Class(REASONS[code] ?? `${call} failed${path === "" ? "" : ` for ${path}`} (${errnoText(code)})`);
   }
 }
 

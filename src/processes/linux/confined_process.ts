@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { advised } from "../../domain/errors.ts";
+import { errnoText } from "../../domain/kit/errno.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { SAID } from "../../sandbox/exec/confinement_plan.ts";
 import type { Plan } from "../../sandbox/exec/plan_format.ts";
@@ -25,7 +26,7 @@ const WORDS: Readonly<Record<number, string>> = {
 };
 
 function refusedStart(name: string, errno: number): Error {
-  const error = new Error(`Cannot run ${name}: ${WORDS[errno] ?? `the system refused it with errno ${errno}`}`);
+  const error = new Error(`Cannot run ${name}: ${WORDS[errno] ?? `the system refused it (${errnoText(errno)})`}`);
   return errno === E2BIG ? advised(error, "use a file, or stdin") : error;
 }
 
@@ -173,7 +174,9 @@ export class ConfinedProcess {
 
   #hear(line: string): void {
     const [word = ""] = line.split(" ", 1);
-    this.#said.set(word, line.slice(word.length + 1));
+    // After a refused step, the launcher ends its line with the error number of the kernel.
+    const said = line.slice(word.length + 1).replace(/: errno (\d+)$/, (_, errno) => ` (${errnoText(Number(errno))})`);
+    this.#said.set(word, said);
     if (word === SAID.begun) this.#options.onBegun();
     if (word === SAID.left && !this.#options.whole) this.#kill();
   }

@@ -148,13 +148,11 @@ export class ProcessLimits {
   #limit(what: string, resource: number, value: number): string[] {
     return this.#libc.setrlimit(resource, value) === 0
       ? []
-      : [`limit of ${what}: the kernel refused it (errno ${this.#libc.errno()})`];
+      : [`limit of ${what}: the kernel refused it (${this.#libc.reason()})`];
   }
 
   #prctl(what: string, option: number, value: bigint): string[] {
-    return this.#libc.prctl(option, value) === 0
-      ? []
-      : [`${what}: the kernel refused it (errno ${this.#libc.errno()})`];
+    return this.#libc.prctl(option, value) === 0 ? [] : [`${what}: the kernel refused it (${this.#libc.reason()})`];
   }
 }
 

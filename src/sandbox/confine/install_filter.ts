@@ -51,6 +51,6 @@ export function installFilter(libc: Libc, operations: readonly Operation[]): str
   return [
     result > 0
       ? `system call filter: thread ${result} does not have it`
-      : `system call filter: the kernel refused it (errno ${libc.errno()})`,
+      : `system call filter: the kernel refused it (${libc.reason()})`,
   ];
 }

@@ -25,11 +25,11 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   if (abi < 1) return { abi: 0, failed: ["Landlock: this kernel has none"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
   const ruleset = libc.call("landlock_create_ruleset", [libc.address(attributes), BigInt(rules.attributeBytes)]);
-  if (ruleset < 0) return { abi: 0, failed: [`Landlock: the kernel made no ruleset (errno ${libc.errno()})`] };
+  if (ruleset < 0) return { abi: 0, failed: [`Landlock: the kernel made no ruleset (${libc.reason()})`] };
   try {
     addRules(libc, { ruleset: BigInt(ruleset), rules });
     const result = libc.call("landlock_restrict_self", [BigInt(ruleset)]);
-    if (result !== 0) return { abi: 0, failed: [`Landlock: the kernel did not enforce it (errno ${libc.errno()})`] };
+    if (result !== 0) return { abi: 0, failed: [`Landlock: the kernel did not enforce it (${libc.reason()})`] };
   } finally {
     libc.closeDescriptor(ruleset);
   }
@@ -48,15 +48,15 @@ function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; re
     view.setBigUint64(0, rights, true);
     view.setInt32(8, folder, true);
     const result = libc.call("landlock_add_rule", [ruleset, PATH_BENEATH, libc.address(rule)]);
-    const errno = libc.errno();
+    const reason = libc.reason();
     libc.closeDescriptor(folder);
-    if (result !== 0) throw new Error(`Cannot grant ${path} to the sandbox: the kernel refused it (errno ${errno})`);
+    if (result !== 0) throw new Error(`Cannot grant ${path} to the sandbox: the kernel refused it (${reason})`);
   }
   for (const { port, rights } of rules.ports) {
     const rule = words(rights, BigInt(port));
     const result = libc.call("landlock_add_rule", [ruleset, NET_PORT, libc.address(rule)]);
     if (result !== 0) {
-      throw new Error(`Cannot grant port ${port} to the sandbox: the kernel refused it (errno ${libc.errno()})`);
+      throw new Error(`Cannot grant port ${port} to the sandbox: the kernel refused it (${libc.reason()})`);
     }
   }
 }
@@ -160,7 +160,7 @@ function openReal(libc: Libc, path: string): number {
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);
   const descriptor = libc.call("openat2", [AT_FDCWD, libc.address(name), libc.address(how), BigInt(how.length)]);
   if (descriptor < 0) {
-    throw new Error(`Cannot grant ${path} to the sandbox: Vis cannot open it (errno ${libc.errno()})`);
+    throw new Error(`Cannot grant ${path} to the sandbox: Vis cannot open it (${libc.reason()})`);
   }
   return descriptor;
 }

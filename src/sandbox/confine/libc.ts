@@ -1,3 +1,5 @@
+import { errnoText } from "../../domain/kit/errno.ts";
+
 /** The runtime compiles code for each function at every start, so `syscall` replaces the other functions. */
 const SYMBOLS = {
   // Some options of prctl require zero for unused arguments, so `syscall` always passes five arguments after the number.
@@ -31,7 +33,7 @@ export class Libc {
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // The kernel writes the current limit and the hard limit.
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
-      throw new Error(`Cannot read a limit of this process: the kernel refused it (errno ${this.errno()})`);
+      throw new Error(`Cannot read a limit of this process: the kernel refused it (${this.reason()})`);
     }
     return Number(found[1]);
   }
@@ -76,6 +78,11 @@ export class Libc {
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
+  }
+
+  /** Names the error of the last call, for messages only, like `errno`. */
+  reason(): string {
+    return errnoText(this.errno());
   }
 
   /** The caller must keep a reference to the bytes until the call that receives the address has returned. */

@@ -50,7 +50,7 @@ export class InitProgram implements ExecMachine {
       Deno.chmodSync(path, 0o500);
       const descriptor = this.#libc.open(path);
       if (descriptor < 0) {
-        throw new Error(`Cannot open ${path}: the system refused it with errno ${this.#libc.errno()}`);
+        throw new Error(`Cannot open ${path}: the system refused it (${this.#libc.reason()})`);
       }
       return descriptor;
     } finally {
