@@ -42,7 +42,7 @@ async function goTo(
   const done = await git.run(args, { changes: "workspace" });
   if (done.code === 0) return;
   await refuseDuring(git, await readStatus(git), cannot);
-  throw gitRefusal(done, cannot);
+  throw gitRefusal(git, done, cannot);
 
   function unknown(error: unknown): never {
     if (!(error instanceof Error)) throw error;

@@ -111,7 +111,7 @@ function refuseRepositories(
   }
   if (found.size === 0) return;
   throw advised(
-    new Error(`${cannot} ${someOf([...found])}: another repository is there`),
+    new Error(`${cannot} ${git.places([...found])}: another repository is there`),
     "name other paths, or add the folder to .gitignore",
   );
 }
@@ -185,7 +185,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     },
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
-  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${someOf(others)}`);
+  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
   return await lastCommit(git);
 }
 
@@ -236,32 +236,35 @@ async function commitError(
   const status = await readStatus(git), { files, count } = status;
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return advised(new Error(`Cannot commit: conflicts remain in ${someOf(names)}`), "edit the files and git.add them");
+    return advised(
+      new Error(`Cannot commit: conflicts remain in ${git.places(names)}`),
+      "edit the files and git.add them",
+    );
   }
   const path = unmatchedPath(stderr);
   const isNew = (file: FileStatus): boolean =>
     file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
   if (path !== undefined && files.some(isNew)) {
-    return advised(new Error(`Cannot commit: git does not track ${path} yet`), "git.add it first");
+    return advised(new Error(`Cannot commit: git does not track ${git.place(path)} yet`), "git.add it first");
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
   const said = reasonedOutput({ stdout, stderr });
   if (status.during !== undefined && gitSays("empty", said) && files.every(({ untracked }) => untracked)) {
-    return advised(gitRefusal({ stdout, stderr }, "Cannot commit"), await wayOn(git, status));
+    return advised(gitRefusal(git, { stdout, stderr }, "Cannot commit"), await wayOn(git, status));
   }
   if (said === stderr || paths === undefined && count.staged > 0) {
     return new Error(`Cannot commit: ${plainReason(said)}`);
   }
-  const names = files.map(({ path }) => git.place(path));
+  const names = files.map(({ path }) => path);
   if (names.length === 0) {
     return advised(new Error("Cannot commit: no file has changed"), "allowEmpty makes an empty commit");
   }
   if (paths !== undefined) {
-    return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${someOf(names)}`);
+    return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${git.places(names)}`);
   }
   return advised(
     new Error("Cannot commit: no file is staged"),
-    `call git.add with the changed files (${someOf(names)})`,
+    `call git.add with the changed files (${git.places(names)})`,
   );
 }
 
@@ -291,7 +294,7 @@ export async function refuseNewSecrets(
   const [secret] = await newSecrets(git, paths, env);
   if (secret !== undefined) {
     throw advised(
-      new Error(`${cannot}: git would store ${secret}, which may hold keys`),
+      new Error(`${cannot}: git would store ${git.place(secret)}, which may hold keys`),
       "leave the file out, or ask the user",
     );
   }
@@ -306,7 +309,9 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot:
   if (code !== 0) throw new Error(`${cannot}: git check-attr failed (${plainReason(stderr)})`);
   const filtered = stdout.split("\n").flatMap((line) => {
     const [, path = "", filter = ""] = /^(.*): filter: (.*)$/.exec(line) ?? [];
-    return filter === "" || filter === "unspecified" || filter === "unset" ? [] : [`${nameOf(path)} (${filter})`];
+    return filter === "" || filter === "unspecified" || filter === "unset"
+      ? []
+      : [`${git.place(nameOf(path))} (${filter})`];
   });
   if (filtered.length === 0) return;
   throw advised(

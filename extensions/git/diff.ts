@@ -84,7 +84,7 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   );
   reader.end();
   if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
-  noteGuesses(env, patch.decode());
+  noteGuesses(env, patch.decode().map(([path, guess]) => [git.place(path), guess]));
   return await withoutNewSecrets(git, env, patch.diff);
 }
 

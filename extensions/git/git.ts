@@ -44,6 +44,9 @@ export interface GitResult {
   readonly stderr: string;
 }
 
+/** The first argument of these functions has paths. */
+export const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
+
 export type Call = readonly [name: string, ...args: unknown[]];
 
 /** Throws Error in the locked profile. */
@@ -100,12 +103,16 @@ export class Git {
     return this.#settings;
   }
 
-  /** Git names paths from the root of the repository. Returns the path from the workspace. */
+  /** Git names paths from the root of the repository. Returns the path from the workspace, for messages. */
   place(path: string): string {
     const { root, workspace } = this.#env;
-    return root === undefined || root === workspace || path.startsWith('"')
-      ? path
-      : relative(workspace, resolve(root, path)) || ".";
+    if (root === undefined || root === workspace || path.startsWith('"')) return path;
+    return `${relative(workspace, resolve(root, path)) || "."}${path.endsWith("/") ? "/" : ""}`;
+  }
+
+  /** Returns a text with the first paths, from the workspace. */
+  places(paths: readonly string[]): string {
+    return someOf(paths.map((path) => this.place(path)));
   }
 
   get config(): unknown {
@@ -177,7 +184,7 @@ export class Git {
   async #askToChange(): Promise<void> {
     await askToChange(this.#env, () => {
       if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
-      return { name: this.#call[0], what: "change this repository", exact: callText(this.#call) };
+      return { name: this.#call[0], what: "change this repository", exact: this.#callText(this.#call) };
     });
   }
 
@@ -188,13 +195,28 @@ export class Git {
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
     const { allowed = false, reason = "no user can answer here" } = await this.#env.openRoot?.(
       `let git change files in all of ${top}, the repository around the workspace`,
-      callText(this.#call),
+      this.#callText(this.#call),
     ) ?? {};
     if (allowed) return;
     throw new Error(
       `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; ` +
         "the user can start Vis with --root to allow it",
     );
+  }
+
+  /** The user sees the call as the model made it, with paths from the workspace. */
+  #callText([name, ...args]: Call): string {
+    const placed = (named: unknown): unknown =>
+      Array.isArray(named) ? named.map(placed) : typeof named === "string" ? this.place(named) : named;
+    const isGiven = (arg: unknown): boolean =>
+      arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
+    const given = args.map((arg, at) => {
+      if (at === 0 && PATHS_FIRST.includes(name)) return placed(arg);
+      const paths: unknown = Object(arg).paths;
+      return paths === undefined ? arg : { ...Object(arg), paths: placed(paths) };
+    });
+    const text = given.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
+    return `git.${name}(${clip(text, SHOWN_CALL)})`;
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
@@ -290,13 +312,6 @@ export async function askToChange(
   );
 }
 
-function callText([name, ...args]: Call): string {
-  const isGiven = (arg: unknown): boolean =>
-    arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
-  const text = args.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
-  return `git.${name}(${clip(text, SHOWN_CALL)})`;
-}
-
 const WORDS = {
   noCommit: /does not have any commits yet|bad default revision/,
   notMerged: /is not fully merged/,
@@ -350,21 +365,22 @@ export function reasonedOutput({ stdout, stderr }: Pick<GitResult, "stdout" | "s
   return reasonLines(stderr).length > 0 ? stderr : stdout.trim() || stderr;
 }
 
-export function gitRefusal(result: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
-  const { why, advice } = gitReason(result);
+export function gitRefusal(git: Git, result: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
+  const { why, advice } = gitReason(git, result);
   const error = new Error(`${cannot}: ${why}`);
   return advice === undefined ? error : advised(error, advice);
 }
 
 export function gitReason(
+  git: Git,
   result: Pick<GitResult, "stdout" | "stderr">,
 ): { readonly why: string; readonly advice?: string } {
   const said = reasonedOutput(result);
   const paths = overwrittenPaths(said);
   if (paths.length > 0) {
     return gitSays("untracked", said)
-      ? { why: untracked(paths), advice: MOVE }
-      : { why: `it would overwrite uncommitted changes of ${someOf(paths)}`, advice: KEEP };
+      ? { why: untracked(git, paths), advice: MOVE }
+      : { why: `it would overwrite uncommitted changes of ${git.places(paths)}`, advice: KEEP };
   }
   if (gitSays("unmerged", said)) {
     return { why: "files have conflicts", advice: "edit the files of git.status(), then git.add them" };
@@ -376,12 +392,12 @@ export function gitReason(
 
 const KEEP = "git.commit or git.stash them first", MOVE = "move these files first";
 
-function untracked(paths: readonly string[]): string {
-  return `it would overwrite or remove ${someOf(paths)}, which git does not track`;
+function untracked(git: Git, paths: readonly string[]): string {
+  return `it would overwrite or remove ${git.places(paths)}, which git does not track`;
 }
 
-export function untrackedLoss(paths: readonly string[], cannot: string): Error {
-  return advised(new Error(`${cannot}: ${untracked(paths)}`), MOVE);
+export function untrackedLoss(git: Git, paths: readonly string[], cannot: string): Error {
+  return advised(new Error(`${cannot}: ${untracked(git, paths)}`), MOVE);
 }
 
 /** From this version on, git reads settings from the environment. */

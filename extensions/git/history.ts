@@ -151,7 +151,7 @@ async function showCommit(
   });
   reader.end();
   if (code !== 0 || commit === null) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
-  noteGuesses(env, patch.decode());
+  noteGuesses(env, patch.decode().map(([path, guess]) => [git.place(path), guess]));
   return { kind: "commit", ...(commit as Commit), ...patch.diff };
 }
 
@@ -169,7 +169,7 @@ async function showFile(
   const found = fileText(whole);
   if (found === null) return { kind: "file", hash, bytes, text: null, left: bytes - kept.length };
   if (found.guess !== null) {
-    noteGuesses(env, [[name, found.guess]]);
+    noteGuesses(env, [[shownName(git, name), found.guess]]);
     return { kind: "file", hash, bytes, text: found.text, left: bytes - whole.length };
   }
   const text = new TextDecoder().decode(kept.bytes, { stream: isCut });
@@ -200,9 +200,14 @@ async function showTag(git: Git, hash: string): Promise<GitObject> {
   return { kind: "tag", name: field("tag"), target: field("object"), tagger, message: message.join("\n\n").trim() };
 }
 
+function shownName(git: Git, name: string): string {
+  const [ref, path] = name.split(/:(.*)/s);
+  return path === undefined ? name : `${ref}:${git.place(path)}`;
+}
+
 async function unknownObject(git: Git, name: string): Promise<Error> {
   const [ref = "", path] = name.split(/:(.*)/s);
-  const cannot = `Cannot show ${path === undefined ? name : `${ref}:${git.place(path)}`}`;
+  const cannot = `Cannot show ${shownName(git, name)}`;
   if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
     const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
     if (stdout.trim() !== "") {
@@ -264,7 +269,7 @@ export async function blame(
     throw await refError(git, { cannot, stderr, refs: where });
   }
   const guess = report.decode();
-  if (guess !== null) noteGuesses(env, [[path, guess]]);
+  if (guess !== null) noteGuesses(env, [[git.place(path), guess]]);
   return report.result;
 }
 

@@ -28,7 +28,7 @@ export async function refuseIncoming(
   },
 ): Promise<readonly string[]> {
   const changes = await Promise.all(incoming.map((one) => changesOf(git, one)));
-  refuseOwn(changes.flatMap(({ own }) => own), cannot);
+  refuseOwn(git, changes.flatMap(({ own }) => own), cannot);
   const coming = new Map(changes.flatMap(({ files }) => files));
   await refusePlanted(git, {
     commit: base,
@@ -39,7 +39,7 @@ export async function refuseIncoming(
   });
   const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
   if (lost.length === 0) return await mayRenameToObeyed(git, changes, base) ? NO_RENAMES : [];
-  throw untrackedLoss(lost, cannot);
+  throw untrackedLoss(git, lost, cannot);
 }
 
 const NO_RENAMES = [
@@ -59,11 +59,11 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
 }
 
 /** Git cannot write in Vis's folder and would stop halfway. Throws Error if a call would change a file there. */
-export function refuseOwn(names: readonly string[], cannot: string): void {
+export function refuseOwn(git: Git, names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
   throw advised(
-    new Error(`${cannot}: it would change ${someOf(own)}, which only the user may change`),
+    new Error(`${cannot}: it would change ${git.places(own)}, which only the user may change`),
     "ask the user to do it",
   );
 }
@@ -201,7 +201,9 @@ export async function refusePlanted(
   const refused = (folder: string): Error =>
     advised(
       new Error(
-        `${cannot}: git would take ${folder || "the top folder"} for a repository, whose settings can run commands`,
+        `${cannot}: git would take ${
+          folder === "" ? "the top folder" : git.place(folder)
+        } for a repository, whose settings can run commands`,
       ),
       "leave the call to the user",
     );

@@ -201,8 +201,8 @@ async function stateAfter(
 ): Promise<Sequenced> {
   const state = await readState(git, next);
   const stopped = result.code !== 0;
-  if (stopped && !state.conflicts && state.during === undefined) throw gitRefusal(result, cannot);
-  const why = stopped && !state.conflicts ? { why: gitReason(result).why } : {};
+  if (stopped && !state.conflicts && state.during === undefined) throw gitRefusal(git, result, cannot);
+  const why = stopped && !state.conflicts ? { why: gitReason(git, result).why } : {};
   const then = state.conflicts && !state.next ? { next: "edit the files, git.add them, then git.commit(message)" } : {};
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
@@ -228,7 +228,10 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
-    throw advised(new Error(`${cannot}: conflicts remain in ${someOf(conflicts)}`), "edit the files and git.add them");
+    throw advised(
+      new Error(`${cannot}: conflicts remain in ${git.places(conflicts)}`),
+      "edit the files and git.add them",
+    );
   }
   if (step === "continue" && conflicts.length === 0 && await isRefused(git, status)) {
     throw advised(new Error(`${cannot}: git did not apply its next commit`), await wayOn(git, status));

@@ -15,7 +15,7 @@ import {
 } from "./branches.ts";
 import { add, type Added, commit, type CommitOptions, init } from "./commit.ts";
 import { diff, type DiffOptions } from "./diff.ts";
-import { checkGit } from "./git.ts";
+import { checkGit, PATHS_FIRST } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
 import { inFolder } from "./refs_and_paths.ts";
@@ -113,8 +113,6 @@ const stepWords = (one: string, begun: Words) => (first?: unknown): Words => {
 };
 
 const listsStashes = (options?: StashOptions) => options?.list === true;
-
-const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",

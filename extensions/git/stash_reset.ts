@@ -1,4 +1,4 @@
-import { advised, someOf } from "@vis/extension";
+import { advised } from "@vis/extension";
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
@@ -37,11 +37,11 @@ export async function reset(
   const was = await commitHash(git, "HEAD", cannot);
   const changed = await uncommitted(git);
   if (mode === "hard") {
-    refuseOwn(changed.map(({ path }) => path), cannot);
+    refuseOwn(git, changed.map(({ path }) => path), cannot);
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
     if (changed.length > 0 && !force) {
       throw advised(
-        new Error(`${cannot}: uncommitted changes of ${someOf(changed.map(({ path }) => path))} would be lost`),
+        new Error(`${cannot}: uncommitted changes of ${git.places(changed.map(({ path }) => path))} would be lost`),
         "git.commit or git.stash them, or pass {force: true}",
       );
     }
@@ -55,7 +55,7 @@ export async function reset(
   const done = await git.run(["reset", "--quiet", `--${mode}`, "--no-recurse-submodules", target, "--"], {
     changes: mode === "hard" ? "workspace" : "repository",
   });
-  if (done.code !== 0) throw gitRefusal(done, cannot);
+  if (done.code !== 0) throw gitRefusal(git, done, cannot);
   const { stdout } = await git.run(["rev-list", "--count", `${target}..${was}`, "--"]);
   return {
     ...await readState(git),
@@ -87,12 +87,12 @@ export async function restore(
   const wanted = pathArguments(paths);
   if (from !== undefined) checkedRef(from);
   const git = await Git.of(env, ["restore", paths, options]);
-  const cannot = `Cannot restore ${someOf([paths].flat().map((path) => git.place(path)))}`;
+  const cannot = `Cannot restore ${git.places([paths].flat())}`;
   const source = from === undefined ? undefined : await commitHash(git, from, cannot);
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
   const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);
   const files = [...new Set(stdout.split("\n").filter((line) => line !== ""))].map(nameOf);
-  if (!staged) refuseOwn(files, cannot);
+  if (!staged) refuseOwn(git, files, cannot);
   if (source !== undefined && !staged) {
     await refuseIncoming(git, { incoming: [{ commit: source, paths: wanted.slice(1) }], base: source, cannot });
   } else if (!staged) await refuseIncoming(git, { incoming: [], base: await indexTree(git), cannot });
@@ -106,7 +106,7 @@ export async function restore(
   });
   if (done.code !== 0) {
     const path = unmatchedPath(done.stderr);
-    throw path === undefined ? gitRefusal(done, cannot) : await missingFile(git, path, cannot, from);
+    throw path === undefined ? gitRefusal(git, done, cannot) : await missingFile(git, path, cannot, from);
   }
   return {
     files: files.slice(0, SHOWN),
@@ -190,13 +190,15 @@ async function pushStash(
   }
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
-    refuseOwn(names, cannot);
+    refuseOwn(git, names, cannot);
     // Git stashes no path that the index lacks.
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;
       throw advised(
-        new Error(`${cannot}: ${from} was renamed to ${path}, and git stashes no half of a rename`),
+        new Error(
+          `${cannot}: ${git.place(from)} was renamed to ${git.place(path)}, and git stashes no half of a rename`,
+        ),
         "git.commit both, or omit paths",
       );
     }
@@ -214,7 +216,7 @@ async function pushStash(
     ...(paths === undefined ? EVERYTHING : pathArguments(paths).map((one, at) => at === 0 ? one : `:(literal)${one}`)),
   ];
   const done = await git.run(args, { changes: "workspace", env: await committer(git).catch(() => ({})) });
-  if (done.code !== 0) throw gitRefusal(done, cannot);
+  if (done.code !== 0) throw gitRefusal(git, done, cannot);
 }
 
 async function takeStash(
@@ -246,7 +248,7 @@ async function takeStash(
   });
   if (done.code === 0) return hash;
   const { count } = await readStatus(git);
-  if (count.conflicts === 0) throw gitRefusal(done, cannot);
+  if (count.conflicts === 0) throw gitRefusal(git, done, cannot);
   return hash;
 }
 

@@ -123,6 +123,47 @@ subfolder("git.show and errors of git have paths from the workspace", async ({ c
   }
 }, { answer: true });
 
+subfolder("refusals, questions and notes of git have paths from the workspace", async (there) => {
+  const { call, write, git, asked, workspace } = there;
+  const refuses = async (name: string, args: readonly unknown[], message: RegExp): Promise<void> => {
+    await assert.rejects(call(`git.${name}`, ...args), (error) => {
+      assert.match(String(error), message);
+      assert.doesNotMatch(String(error), /packages/);
+      return true;
+    });
+  };
+  await git("switch", "-q", "-c", "other");
+  await write("packages/web/b.ts", "theirs\n");
+  await git("commit", "-q", "-a", "-m", "theirs");
+  await git("switch", "-q", "main");
+  await write("packages/web/b.ts", "ours\n");
+  await refuses("switch", ["other"], /it would overwrite uncommitted changes of \.\.\/web\/b\.ts/);
+  await refuses("reset", ["HEAD", { mode: "hard" }], /uncommitted changes of \.\.\/web\/b\.ts would be lost/);
+  await git("commit", "-q", "-a", "-m", "ours");
+  assert.deepEqual((await call("git.merge", "other")).conflicts, [
+    { path: "../web/b.ts", conflict: "both modified" },
+  ]);
+  await refuses("commit", ["x"], /conflicts remain in \.\.\/web\/b\.ts/);
+  await refuses("merge", [{ continue: true }], /conflicts remain in \.\.\/web\/b\.ts/);
+  await call("git.merge", { abort: true });
+  await write("packages/web/.env.local", "KEY=1\n");
+  await refuses("add", ["../web"], /git would store \.\.\/web\/\.env\.local, which may hold keys/);
+  await Deno.remove(join(workspace, "packages/web/.env.local"));
+  await git("mv", "packages/web/b.ts", "packages/web/c.ts");
+  await refuses("stash", [{ paths: "../web/c.ts" }], /\.\.\/web\/b\.ts was renamed to \.\.\/web\/c\.ts/);
+  await git("reset", "-q", "--hard");
+  await git("init", "-q", "packages/web/own");
+  await refuses("add", ["../web"], /^Error: Cannot add \.\.\/web\/own\/: another repository is there/);
+  await Deno.remove(join(workspace, "packages/web/own"), { recursive: true });
+  await git("rm", "-q", "packages/web/b.ts");
+  await git("commit", "-q", "-m", "none");
+  await write("packages/web/b.ts", "mine\n");
+  await refuses("switch", ["other"], /it would overwrite or remove \.\.\/web\/b\.ts, which git does not track/);
+  asked.length = 0;
+  await call("git.stash", { paths: "../web", untracked: true });
+  assert.match(asked.join(), /git\.stash\(\{"paths":"\.\.\/web","untracked":true\}\)$/);
+}, { answer: true });
+
 subfolder("git restores files of a subfolder without a question, and others after one", async (there) => {
   const { call, write, workspace, asked } = there;
   await write("packages/api/src/app.ts", "two\n");
