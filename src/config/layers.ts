@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { SettingFacts } from "../domain/admin_reports.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import type { SettingsSection } from "../domain/settings_section.ts";
@@ -30,13 +31,7 @@ export interface ConfigLayer {
   readonly ignored?: readonly string[];
 }
 
-/** A layer must not undo denials of another layer, so a layer only adds entries to `extensions.deny` and the lists in
- * `united`. */
-function mergeLayers(
-  layers: readonly ConfigLayer[],
-  united: readonly string[] = [],
-): Readonly<Record<string, unknown>> {
-  const lists = ["extensions.deny", ...united];
+function mergeLayers(layers: readonly ConfigLayer[], lists: readonly string[]): Readonly<Record<string, unknown>> {
   return layers.reduce<Readonly<Record<string, unknown>>>(
     (merged, layer) =>
       joined(merged, layer.values, { path: "", lists: addsSecrets(layer) ? [...lists, "secrets"] : lists }),
@@ -136,8 +131,20 @@ export class SettingsSections {
 
   /** Within a layer, a section at the top level takes precedence over `extensions.config`. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
-    const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
-    return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
+    return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), this.united);
+  }
+
+  /** A layer must not undo denials of another layer, so a layer only adds entries to these lists. */
+  get united(): readonly string[] {
+    const own = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
+    return ["extensions.deny", ...own];
+  }
+
+  /** Returns whether a layer that sets the list replaces the lists of lower layers or adds entries. Returns null for
+   * `secrets`, on which `addsSecrets` decides. */
+  combined(key: string): SettingFacts["list"] {
+    if (key === "secrets") return null;
+    return this.spellings(key).some((one) => this.united.includes(one)) ? "extended" : "replaced";
   }
 
   async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {

@@ -201,6 +201,9 @@ export const SettingFactsSchema = z.object({
   doc: z.string(),
   type: z.string(),
   project: z.boolean().describe("Whether the file of a workspace may set this setting without trust"),
+  list: z.enum(["replaced", "extended"]).nullable().describe(
+    "For a list: whether a file, variable or flag that sets the list replaces the lists of lower layers, or adds entries; null for other settings, and for secrets",
+  ),
   layers: z.array(z.object({
     layer: z.string(),
     where: z.string(),

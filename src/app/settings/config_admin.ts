@@ -301,7 +301,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   #factsOf(
-    { key, doc, type }: ConfigSetting,
+    { key, doc, type, isList }: ConfigSetting,
     layers: readonly ConfigLayer[],
     at: readonly string[] = this.#sections.path(key),
   ): SettingFacts {
@@ -320,7 +320,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const top = said.at(-1);
     const project = sections.projectKeys.some((one) => canonical === one || canonical.startsWith(`${one}.`));
     const value = show(from(0)) ?? null;
-    return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
+    return {
+      ...{ key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said },
+      list: isList ? sections.combined(canonical) : null,
+    };
   }
 
   async #fitting(

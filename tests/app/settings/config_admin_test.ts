@@ -355,6 +355,8 @@ Deno.test("AppConfigAdmin names the sources that add to a list instead of overri
       const counting = layers.filter(({ counts }) => counts).map(({ where }) => where);
       assert.deepEqual(counting, [path, project], key);
     }
+    const lists = { "extensions.deny": "extended", "shell.deny": "extended", "web.hosts": "replaced", secrets: null };
+    for (const [key, list] of Object.entries(lists)) assert.equal((await config.explain(key)).list, list, key);
     const { overruled, extended } = await config.set("model", { words: ["u"], ...own });
     assert.deepEqual([overruled, extended], [project, ""]);
     const { layers } = await config.explain("model");

@@ -117,12 +117,17 @@ function table(facts: readonly SettingFacts[]): readonly string[] {
   });
 }
 
-function explained({ key, value, doc, type, project, layers }: SettingFacts, io: Io): readonly string[] {
+const LISTS = {
+  replaced: "; vis config set and --set replace the whole list",
+  extended: "; --set adds entries to the list of your settings",
+};
+
+function explained({ key, value, doc, type, project, list, layers }: SettingFacts, io: Io): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
   const text = visibleText(`${key} = ${JSON.stringify(value)}`);
   const about = [
     ...doc === "" ? [] : [`  ${visibleText(doc)}`],
-    `  ${type}${project ? "; a workspace may set it without your trust" : ""}`,
+    `  ${type}${project ? "; a workspace may set it without your trust" : ""}${list === null ? "" : LISTS[list]}`,
   ];
   const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;

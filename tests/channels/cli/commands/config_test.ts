@@ -12,6 +12,7 @@ const MODEL: SettingFacts = {
   doc: "Model used",
   type: "string",
   project: true,
+  list: null,
   layers: [{ layer: "default", where: "", value: null, counts: false }, {
     layer: "user",
     where: "/h/config.jsonc",
@@ -99,7 +100,7 @@ Deno.test("vis config set passes its words on, and names the source that overrid
 Deno.test("vis config shows each source of a list to which several sources add", async () => {
   const [own, theirs] = ["/h/config.jsonc", "/w/.vis/config.jsonc"];
   const facts: SettingFacts = {
-    ...{ ...MODEL, key: "shell.deny", value: ["sudo*", "dd *"], layer: "project", where: theirs },
+    ...{ ...MODEL, key: "shell.deny", value: ["sudo*", "dd *"], layer: "project", where: theirs, list: "extended" },
     layers: [
       { layer: "default", where: "", value: [], counts: false },
       { layer: "user", where: own, value: ["sudo*"], counts: true },
@@ -119,6 +120,11 @@ Deno.test("vis config shows each source of a list to which several sources add",
     "user",
     "project",
   ]);
+  assert.match(out, /; --set adds entries to the list of your settings\n/);
+  const replaced = await config(["explain", "web.hosts"], {
+    explain: () => Promise.resolve({ ...facts, key: "web.hosts", list: "replaced" }),
+  });
+  assert.match(replaced.out, /; vis config set and --set replace the whole list\n/);
   const { err } = await config(["set", "shell.deny", "sudo*"], admin);
   assert.equal(err, `vis: ${theirs} adds entries to this setting (vis config explain shell.deny)\n`);
 });
