@@ -10,7 +10,7 @@ import {
   z,
 } from "@vis/extension";
 import settings from "./settings.ts";
-import { searchPlace } from "./search_place.ts";
+import type { SearchPlace } from "./search_web.ts";
 import type { WebCallOptions } from "./web_call.ts";
 
 const url = z.string().min(1).describe("url");
@@ -97,7 +97,7 @@ export default defineExtension({
     }),
     fn("search", async (env: EnvironmentView, query: string, options?: { readonly limit?: number }) => {
       const { searchWeb } = await import("./search_web.ts");
-      return await searchWeb(env, query, options);
+      return await searchWeb(env, query, { ...options, place: searchPlace(env) });
     }, {
       doc: "A text about the query from the web, and the pages of the text. The text and the titles are foreign.",
       untimed: true,
@@ -147,4 +147,11 @@ function statusOutcome({ status }: { readonly status: number }): CallOutcome {
 function allowed({ config }: EnvironmentView): string {
   const { hosts = [], local = [] } = (config ?? {}) as Partial<Record<"hosts" | "local", readonly string[]>>;
   return [...hosts, ...local].join(", ");
+}
+
+/** The address of the settings precedes the search of the model's service. Returns null if neither exists. */
+function searchPlace({ config, router }: Pick<EnvironmentView, "config" | "router">): SearchPlace | null {
+  const { searchUrl = null } = (config ?? {}) as { readonly searchUrl?: string | null };
+  if (searchUrl !== null) return { kind: "address", url: searchUrl };
+  return router?.search ? { kind: "service", name: router.search.provider } : null;
 }

@@ -1,6 +1,5 @@
 import type { Outside } from "./open_connection.ts";
 import { portOf } from "./open_connection.ts";
-import { type SearchPlace, searchPlace } from "./search_place.ts";
 import { callWeb } from "./web_call.ts";
 import { type EnvironmentView, shorten } from "@vis/extension";
 
@@ -17,13 +16,20 @@ export interface SearchResult {
 const MAX_TEXT = 20_000, MAX_TITLE = 200, MAX_URL = 2_000, MAX_SNIPPET = 1_000;
 const TIMEOUT_MS = 30_000;
 
+export type SearchPlace =
+  | { readonly kind: "address"; readonly url: string }
+  | { readonly kind: "service"; readonly name: string };
+
 /** A query carries data to a search engine, so the user allows searches like hosts. */
 export async function searchWeb(
   env: EnvironmentView,
   query: string,
-  { limit = 10, outside }: { readonly limit?: number | undefined; readonly outside?: Outside } = {},
+  { place, limit = 10, outside }: {
+    readonly place: SearchPlace | null;
+    readonly limit?: number | undefined;
+    readonly outside?: Outside;
+  },
 ): Promise<SearchResult> {
-  const place = searchPlace(env);
   if (place === null) {
     throw new Error(
       `Cannot search the web: Vis knows no search of the service for ${env.router?.root.model ?? "this model"}; ` +

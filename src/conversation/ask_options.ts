@@ -15,7 +15,7 @@ import {
 } from "../environment/input_variables.ts";
 import type { Asked, Branch, LargeTextStore } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
-import { readingInstructions } from "../prompt/reading_modes.ts";
+import { readingInstructions } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelRoute, unpricedText } from "../providers/router/routes.ts";

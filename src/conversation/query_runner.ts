@@ -10,6 +10,7 @@ import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import type { QueryParts } from "../query/query_settings.ts";
 import { Steering } from "../query/steering.ts";
+import { readingModeOf } from "../prompt/prompt.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { askedEverywhere, RunMessages } from "./other_processes.ts";
 import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./ask_options.ts";
@@ -135,9 +136,10 @@ export class QueryRunner {
     };
     const approve = options.approve && askedEverywhere(options.approve, questions);
     try {
-      const given = left ? input : await withReviewedChanges(input, {
-        ...{ ...known, ...settings, request, workspace: branch.workspace, signal },
-      });
+      const isReview = !left && readingModeOf(settings) === "review";
+      const given = isReview
+        ? await withReviewedChanges(input, { ...known, request, workspace: branch.workspace, signal })
+        : input;
       const { environment, before } = await this.#environmentFor(branch, { queryId, request, input: given }, options);
       this.#children.forget(branchId);
       try {

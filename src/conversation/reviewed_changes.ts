@@ -8,7 +8,6 @@ import {
 } from "../environment/input_variables.ts";
 import type { Log } from "../logging/log.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
-import { readingModeOf } from "../prompt/reading_modes.ts";
 
 export interface ChangesReader {
   /** Resolves with null if Vis cannot read the changes. The text then stays absent, and the model reads them. */
@@ -30,20 +29,19 @@ export async function checkedReview(
   return `${found}${request.slice(reviewRequest(target.name).length)}`;
 }
 
-/** For a review, resolves with `given` and the changes as the variable `context`, unless the caller has given one or
+/** Resolves with `given` and the changes under review as the variable `context`, unless the caller has given one or
  * Vis cannot read the changes. A retry reads the changes again. */
 export async function withReviewedChanges(
   given: readonly InputVariable[],
-  { request, instructions, workspace, store, readChanges, signal, log }: ChangesReader & {
+  { request, workspace, store, readChanges, signal, log }: ChangesReader & {
     readonly request: string;
-    readonly instructions: string;
     readonly workspace: string;
     readonly store: LargeTextStore;
     readonly signal?: AbortSignal;
     readonly log: Log;
   },
 ): Promise<readonly InputVariable[]> {
-  const target = readingModeOf({ instructions }) === "review" ? reviewTarget(request) : null;
+  const target = reviewTarget(request);
   if (target === null || !readChanges) return given;
   const others = given.filter(({ image }) => !isReviewedChanges(image));
   if (others.some(({ image }) => image.name === "context")) return given;

@@ -3,7 +3,7 @@ import { Semaphore } from "../domain/kit/concurrency.ts";
 import { addSpend, addUsage, NO_USAGE, NOTHING_SPENT, type Spend, spentOn } from "../domain/query/model_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
-import { type Price, ratesFor } from "../providers/models/prices.ts";
+import { type Price, ratesFor } from "../providers/provider.ts";
 import type { Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
 import { chosenRoute, isPreference, type ModelCalls, needsPrice, type QueryLimits } from "./query_settings.ts";

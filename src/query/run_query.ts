@@ -22,7 +22,7 @@ import {
   NO_EXTRAS,
   type RequestExtras,
 } from "../prompt/prompt.ts";
-import { readingModeOf } from "../prompt/reading_modes.ts";
+import { readingModeOf } from "../prompt/prompt.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { buildContext, handoverOf } from "./build_context.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { NO_USAGE } from "../../src/domain/query/model_call.ts";
-import { costOf } from "../../src/providers/models/prices.ts";
+import { costOf } from "../../src/providers/provider.ts";
 
 const PRICE = { input: 3, output: 15, cached: 0.3 };
 

@@ -11,8 +11,7 @@ import {
   type Preset,
   PRESETS,
 } from "../../providers/models/known_providers.ts";
-import type { Price } from "../../providers/models/prices.ts";
-import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
+import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import { Router } from "../../providers/router/router.ts";
 import type { ModelRoute } from "../../providers/router/routes.ts";
 import type { Advice, WireProtocol } from "../../providers/wire/wire.ts";

@@ -249,10 +249,7 @@ export function programsOf(
   },
 ): Required<Pick<EnvironmentParts, "spawn" | "programWalls" | "networkScopes">> {
   const load = async (): Promise<AskedPrograms> => {
-    const [{ AskedPrograms }, { programWall }] = await Promise.all([
-      import("../../processes/approved/approved_programs.ts"),
-      import("../../processes/program_wall.ts"),
-    ]);
+    const { AskedPrograms, programWall } = await import("../../processes/approved/approved_programs.ts");
     const { config, home: visHome } = settings;
     const { read, network, unwalled } = programSettings(settings, { mode });
     const database = databaseFile(settings), home = env["HOME"] || null;

@@ -1,6 +1,5 @@
 import { Command, CommanderError, Help, Option } from "commander";
 import { messageOf, UsageError } from "../../domain/errors.ts";
-import { FAMILIAR_WORDS } from "../../domain/familiar_words.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import { typedCommand } from "../../domain/query/typed_request.ts";
@@ -43,6 +42,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const done = await extensionCommand(args, { program, services, io });
     if (done !== null) return done;
     if (!COMMANDS.includes(first)) {
+      const { FAMILIAR_WORDS } = await import("../../domain/familiar_words.ts");
       const ours = Object.hasOwn(FAMILIAR_WORDS, first) ? FAMILIAR_WORDS[first] : undefined;
       const words = wordsOf(args, program);
       const isCommand = words.length === 1 || words.length <= MOST_WORDS && BELOW.includes(words[1] ?? "");

@@ -13,12 +13,14 @@ import type {
   UnwalledMode,
 } from "../../extension/spawn_types.ts";
 import { realPathOf } from "../_paths.ts";
-import { wallFault } from "../linux/known_wall.ts";
-import type { ProgramWall } from "../program_wall.ts";
+import { KnownWall, wallFault } from "../linux/known_wall.ts";
+import type { LinuxWall, LinuxWallOptions } from "../linux/linux_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
+
+export type ProgramWall = Pick<LinuxWall, "spawn" | "walls">;
 
 /** With `some`, programs run behind the existing part of the command wall. */
 export type WallState = { readonly whole: true } | {
@@ -291,4 +293,26 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Chooses the wall of the system, and loads it for the first program. */
+export function programWall(options: LinuxWallOptions): ProgramWall {
+  const isMac = Deno.build.os === "darwin";
+  const known = isMac ? null : new KnownWall(options);
+  let loaded: Promise<ProgramWall> | null = null;
+  const wall = () => loaded ??= known === null ? macWall(options) : linuxWall(options, known);
+  return {
+    spawn: async (...call) => await (await wall()).spawn(...call),
+    walls: async () => await (known ?? await wall()).walls(),
+  };
+}
+
+async function linuxWall(options: LinuxWallOptions, known: KnownWall): Promise<ProgramWall> {
+  const { LinuxWall } = await import("../linux/linux_wall.ts");
+  return new LinuxWall(options, known);
+}
+
+async function macWall(options: LinuxWallOptions): Promise<ProgramWall> {
+  const { SeatbeltWall } = await import("../seatbelt/seatbelt_wall.ts");
+  return new SeatbeltWall(options);
 }

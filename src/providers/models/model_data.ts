@@ -1,6 +1,6 @@
 import { plainTextFile } from "../../domain/kit/files.ts";
 import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
-import type { Price } from "./prices.ts";
+import type { Price } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 

@@ -3,9 +3,9 @@ import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.
 import { type ModelTrace, spentOn, type WebSource } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
-import { costOf } from "../models/prices.ts";
 import {
   type Capabilities,
+  costOf,
   estimateTokens,
   type ModelEvent,
   type ModelMessage,
