@@ -6,7 +6,7 @@ import { typedCommand } from "../../domain/query/typed_request.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText, versionLine } from "./output.ts";
 import { ASK } from "./program/ask.ts";
-import { type CommandGroup, type Context, namesFamiliar, readRunSettings, refuseMisread } from "./program/command.ts";
+import { type CommandGroup, type Context, namesFamiliar, readRunSettings, refuseMisread, refuseUnknownHelp } from "./program/command.ts";
 import { HELP } from "./program/help.ts";
 import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
@@ -238,6 +238,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     refuseMisread(acting);
     await readRunSettings(acting, services);
   });
+  refuseUnknownHelp(program);
   for (const command of program.commands) hintAt(command, command.name());
   return program;
 }
@@ -245,6 +246,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
 function hintAt(command: Command, path: string): void {
   command.showHelpAfterError(`(vis help ${path} explains its usage)`);
   namesFamiliar(command);
+  if (command.commands.length > 0) refuseUnknownHelp(command);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 

@@ -108,6 +108,24 @@ Deno.test("help of a missing command is an error with the nearest one, and runs 
   assert.deepEqual(new Set(ran), new Set(["help"]));
 });
 
+Deno.test("--help behind a missing command is an error with the nearest one, not the help of the command above", async () => {
+  const ask = '(to ask it: vis run "…")\n(vis help lists all commands)\n';
+  const below = "(vis help conversations explains its usage)\n";
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [["paly", "--help"], `vis: unknown command 'paly'\n${ask}`],
+    [["rnu", "-h"], `vis: unknown command 'rnu'\n(Did you mean run?)\n${ask}`],
+    [["conversations", "zzz", "--help"], `vis: unknown command 'zzz'\n${below}`],
+    [["conversations", "shwo", "-h"], `vis: unknown command 'shwo'\n(Did you mean show?)\n${below}`],
+    [["conversations", "help", "shwo"], `vis: unknown command 'shwo'\n(Did you mean show?)\n${below}`],
+  ];
+  for (const [args, says] of cases) {
+    assert.deepEqual(await said(...args), { code: 2, out: "", err: says }, args.join(" "));
+  }
+  for (const args of [["conversations", "--help"], ["conversations", "help", "show"], ["mcp", "-h"]]) {
+    assert.match((await said(...args)).out, /^Usage: vis (?:conversations|mcp) /, args.join(" "));
+  }
+});
+
 Deno.test("help of words that name no command finds a section of the handbook, or prints the page that they name", async () => {
   const found = await said("help", "fork", "a", "conversation");
   assert.equal(found.code, 0);

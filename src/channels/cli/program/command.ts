@@ -169,11 +169,26 @@ export function namesFamiliar(command: Command): void {
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;
-    if (acting !== command || word === undefined) return;
-    const near = nearestName(word, command.commands.map((one) => one.name()));
-    const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
-    command.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
+    if (acting === command && word !== undefined) unknownCommand(word, command);
   });
+}
+
+/** If an unknown command has `--help`, commander would print the help of the command above. */
+export function refuseUnknownHelp(command: Command): void {
+  command.on("beforeHelp", () => {
+    const [word] = command.args[0] === "help" ? command.args.slice(1) : command.args;
+    const isName = word !== undefined && !word.startsWith("-");
+    if (!isName || command.commands.some((one) => one.name() === word)) return;
+    if (command.parent !== null) unknownCommand(word, command);
+    // `runCli` adds the nearest name, which may also be an alias.
+    command.error(`error: unknown command '${word}'`, { code: "commander.unknownCommand" });
+  });
+}
+
+export function unknownCommand(word: string, at: Command): never {
+  const near = nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
+  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+  return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
 export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {

@@ -1,10 +1,9 @@
 import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
-import { nearestName } from "../../../domain/kit/names.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Shell } from "../completion.ts";
 import { jsonText } from "../output.ts";
-import { action, type CommandGroup, type Context, FLAGS } from "./command.ts";
+import { action, type CommandGroup, type Context, FLAGS, unknownCommand } from "./command.ts";
 
 export const HELP: CommandGroup = {
   heading: "Help:",
@@ -90,10 +89,6 @@ function isCommand([first]: readonly string[], program: Command): boolean {
   return first === undefined || program.commands.some((one) => one.name() === first);
 }
 
-function nearCommand(word: string, at: Command): string | null {
-  return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
-}
-
 /** Resolves with "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
@@ -122,16 +117,10 @@ function named(words: readonly string[], program: Command): readonly Command[] {
     const at = path.at(-1) ?? program;
     if (at.commands.length === 0) break;
     const next = at.commands.find((one) => one.name() === word);
-    if (!next) return unknown(word, at);
+    if (!next) return unknownCommand(word, at);
     path.push(next);
   }
   return path;
-}
-
-function unknown(word: string, at: Command): never {
-  const near = nearCommand(word, at);
-  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
-  return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
