@@ -427,7 +427,7 @@ async function patch(at: FsContext, text: string) {
 
 async function undo(at: FsContext, options: UndoOptions = {}) {
   const { undoChanges } = await import("./change/undo_changes.ts");
-  const { files, kept } = await undoChanges(at, { ...options, conversation: at.conversationId });
+  const { files, kept } = await undoChanges(at, { ...options, rest: true, conversation: at.conversationId });
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 

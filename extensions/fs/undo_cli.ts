@@ -1,12 +1,12 @@
 import { z } from "@vis/extension";
 import {
   committedFiles,
-  FilesChanged,
   isOf,
   openChanges,
   undoChanges,
   undoFaults,
   type UndoOptions,
+  UndoRefused,
 } from "./change/undo_changes.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { FsContext } from "./context.ts";
@@ -21,6 +21,7 @@ export const UNDO_ARGUMENTS = z.object({
   conversation: z.string().optional(),
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
+  rest: z.boolean().optional(),
   dryRun: z.boolean().optional(),
   effect: z.boolean().optional(),
   changes: z.string().optional(),
@@ -60,9 +61,13 @@ export async function undoCli(
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    printJson({ error: error.message, ...(error instanceof FilesChanged ? { code: error.code } : {}) });
+    printJson({ error: error.message, ...(error instanceof UndoRefused ? refusal(error) : {}) });
     return 1;
   }
+}
+
+function refusal({ forcible, others, kept }: UndoRefused) {
+  return { ...(forcible ? { code: "files_changed" } : {}), ...(others > 0 ? { others, kept } : {}) };
 }
 
 function cutOf(text: string): { readonly queryId: string; readonly at: number } {

@@ -73,7 +73,7 @@ export interface BranchOptions {
 
 interface GitBranch {
   readonly name: string;
-  readonly hash: string;
+  readonly commit: string;
   readonly subject: string;
   readonly date: Date;
   readonly current?: true;
@@ -173,10 +173,10 @@ async function branchesOf(git: Git): Promise<Branches> {
 }
 
 function branchOf(line: string): GitBranch {
-  const [name = "", hash = "", upstream = "", track = "", date = "", head = "", subject = ""] = line.split("\0");
+  const [name = "", commit = "", upstream = "", track = "", date = "", head = "", subject = ""] = line.split("\0");
   return {
     name,
-    hash,
+    commit,
     subject,
     date: new Date(Number(date) * 1000),
     ...(head === "*" ? { current: true } : {}),
@@ -272,7 +272,7 @@ export interface WorktreeOptions {
 
 interface Worktree {
   readonly path: string;
-  readonly hash: string | null;
+  readonly commit: string | null;
   readonly branch: string | null;
   readonly gone?: string;
   readonly locked?: true;
@@ -359,7 +359,7 @@ async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
     const gone = facts.get("prunable"), hash = facts.get("HEAD") ?? "";
     return {
       path: nameOf(facts.get("worktree") ?? ""),
-      hash: /^0*$/.test(hash) ? null : hash, // Git writes zeros before the first commit.
+      commit: /^0*$/.test(hash) ? null : hash, // Git writes zeros before the first commit.
       branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
       ...(gone === undefined ? {} : { gone }),
       ...(facts.has("locked") ? { locked: true } : {}),

@@ -327,7 +327,7 @@ interface Person {
 }
 
 export interface Commit {
-  readonly hash: string;
+  readonly commit: string;
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
@@ -342,14 +342,14 @@ const MAX_BODY = 10_000;
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
 export function commitOf(text: string): Commit {
-  const [hash = "", short = "", parents = "", an, ae, at, cn, ce, ct, refs = "", ...message] = text.split("\n");
+  const [commit = "", short = "", parents = "", an, ae, at, cn, ce, ct, refs = "", ...message] = text.split("\n");
   const author = personOf(an, ae, at);
   const committer = personOf(cn, ce, ct);
   const same = author.name === committer.name && author.email === committer.email;
   const [subject = "", ...rest] = message.join("\n").trim().split("\n");
   const body = rest.join("\n").trim();
   return {
-    hash,
+    commit,
     short,
     parents: parents.split(" ").filter((parent) => parent !== ""),
     author,

@@ -229,7 +229,7 @@ export interface BlameOptions {
 interface Origin {
   readonly from: number;
   readonly to: number;
-  readonly hash: string | null;
+  readonly commit: string | null;
   readonly author: string;
   readonly date: Date;
   readonly subject: string;
@@ -322,15 +322,15 @@ class BlameReport {
   #text(bytes: Uint8Array): void {
     if (this.#kept >= MAX_LINES) return void this.#left++;
     this.#kept++;
-    const hash = /^0+$/.test(this.#hash) ? null : this.#hash;
+    const commit = /^0+$/.test(this.#hash) ? null : this.#hash;
     const facts = this.#commits.get(this.#hash);
     const last = this.#origins.at(-1);
-    if (last?.hash === hash && last.to === this.#line - 1) {
+    if (last?.commit === commit && last.to === this.#line - 1) {
       last.to = this.#line;
       this.#keep(last.lines, bytes);
     } else if (facts) {
       const { path, ...said } = facts;
-      const place = { from: this.#line, to: this.#line, hash };
+      const place = { from: this.#line, to: this.#line, commit };
       const lines: KeptLine[] = [];
       this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), lines });
       this.#keep(lines, bytes);

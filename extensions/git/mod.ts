@@ -47,10 +47,10 @@ const time = z.union([text, z.date()]).optional();
 const DIFF =
   "{files: {path, from?, status, added, deleted, binary?, mode?, hunks: {oldStart, oldLines, newStart, newLines, heading, text}[], left?}[], total: {files, added, deleted}, left}";
 
-const COMMIT = "{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}";
+const COMMIT = "{commit, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}";
 
 const BRANCHES =
-  "{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}";
+  "{current: string|null, branches: {name, commit, subject, date: Date, current?, upstream?, track?}[], left}";
 
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
@@ -58,10 +58,11 @@ const STATE =
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
-const HASH_NAMES = { sha: "hash", oid: "hash", id: "hash", commit: "hash" };
+const HASH_NAMES = { hash: "commit", sha: "commit", oid: "commit", id: "commit" };
 const COMMIT_NAMES = { ...HASH_NAMES, message: "subject and body", title: "subject", date: "author.date" };
 const STATE_NAMES = {
-  ...{ sha: "commit", hash: "commit", head: "commit", message: "subject", dirty: "uncommitted" },
+  ...HASH_NAMES,
+  ...{ head: "commit", message: "subject", dirty: "uncommitted" },
   ...{ ok: "conflicts", success: "conflicts" },
 };
 const CHANGES = {
@@ -71,7 +72,7 @@ const CHANGES = {
 
 const more = (type: string, keys: string): string => `${type.slice(0, -1)}, ${keys}}`;
 const SEQUENCED = more(STATE, "was, why?, saved?");
-const WORKTREES = "{path, hash, branch, gone?, locked?}[]";
+const WORKTREES = "{path, commit, branch, gone?, locked?}[]";
 const which = z.union([z.boolean(), z.number().int().min(0), text]).optional();
 const STEPS = { continue: flag, abort: flag, skip: flag };
 const RESET = { mode: z.enum(["soft", "mixed", "hard"]).optional(), force: flag };
@@ -152,7 +153,8 @@ export default defineExtension({
       args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
       misnamed: {
         ...under("files", { ...PATH_NAMES, status: "staged, changed, untracked or conflict" }),
-        ...{ sha: "commit", hash: "commit", head: "commit", staged: "count.staged", modified: "count.changed" },
+        ...HASH_NAMES,
+        ...{ head: "commit", staged: "count.staged", modified: "count.changed" },
         ...{ changed: "count.changed", untracked: "count.untracked", conflicts: "count.conflicts" },
         ...{ clean: "files.length === 0", isClean: "files.length === 0", dirty: "files.length > 0" },
       },
@@ -219,7 +221,7 @@ export default defineExtension({
         z.strictObject({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
       ]),
       misnamed: { ...under("origins", HASH_NAMES), lines: "origins", "origins.line": "from and to" },
-      returns: "{origins: {from, to, hash: string|null, author, date: Date, subject, path?, text}[], left}",
+      returns: "{origins: {from, to, commit: string|null, author, date: Date, subject, path?, text}[], left}",
       examples: ['await git.blame("src/app.ts", {from: 10, to: 30})'],
     }),
     fn("add", (env: EnvironmentView, of: string | readonly string[]) => add(env, of), {
@@ -275,7 +277,7 @@ export default defineExtension({
           ref.describe("path"),
           z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
         ]),
-        misnamed: { ...HASH_NAMES, head: "hash", name: "path" },
+        misnamed: { ...HASH_NAMES, head: "commit", name: "path" },
         returns: WORKTREES,
         examples: ['await git.worktree(".worktrees/try", {branch: "try"})'],
       },
@@ -322,7 +324,7 @@ export default defineExtension({
         }).optional(),
       ]),
       misnamed: { ...STATE_NAMES, ...under("stashes", HASH_NAMES), length: "stashes.length" },
-      returns: more(STATE, "stashes: {hash, message, date: Date}[], dropped?"),
+      returns: more(STATE, "stashes: {commit, message, date: Date}[], dropped?"),
       examples: ['await git.stash({message: "half done", untracked: true})', "await git.stash({pop: true})"],
     }),
     fn(
@@ -416,7 +418,7 @@ export default defineExtension({
         ref.describe("name"),
         z.strictObject({ at: ref, message: ref, delete: flag }).optional(),
       ]),
-      misnamed: { "tags.hash": "commit", "tags.sha": "commit", all: "tags", length: "tags.length" },
+      misnamed: { ...under("tags", HASH_NAMES), all: "tags", length: "tags.length" },
       returns: "{tags: {name, commit, date: Date, message}[], left}",
       examples: ['await git.tag("v1.2.0", {message: "The second release"})'],
     }),

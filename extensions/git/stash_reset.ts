@@ -134,8 +134,8 @@ export interface StashOptions {
 }
 
 interface Stashes extends GitState {
-  readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** The stash is no longer in the list, but `{apply: hash}` still restores its changes. */
+  readonly stashes: readonly { readonly commit: string; readonly message: string; readonly date: Date }[];
+  /** The stash is no longer in the list, but `{apply: commit}` still restores its changes. */
   readonly dropped?: string;
 }
 
@@ -161,7 +161,7 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
   const state = await readState(git);
   const stashes = await stashesOf(git);
   const kept = taken !== undefined && how !== "drop" && state.conflicts !== undefined && state.during === undefined;
-  const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ hash }) => hash === taken);
+  const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ commit }) => commit === taken);
   return {
     ...state,
     ...(kept ? { next: "edit the files, git.add them; Vis kept the stash, git.stash({drop: true}) removes it" } : {}),
@@ -229,9 +229,9 @@ async function takeStash(
   const place = which === true ? 0 : which;
   const listed = typeof place === "number" ? place : Number(/^stash@\{(\d+)\}$/.exec(String(place))?.[1] ?? NaN);
   const at = Number.isNaN(listed)
-    ? stashes.findIndex(({ hash }) => typeof place === "string" && place.length >= 7 && hash.startsWith(place))
+    ? stashes.findIndex(({ commit }) => typeof place === "string" && place.length >= 7 && commit.startsWith(place))
     : listed;
-  const hash = stashes[at]?.hash ??
+  const hash = stashes[at]?.commit ??
     (how === "apply" && Number.isNaN(listed) ? await commitHash(git, checkedRef(String(place)), cannot) : null);
   if (hash === null) {
     if (stashes.length === 0) throw new Error(`${cannot}: the repository has no stash`);
@@ -277,8 +277,8 @@ async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
     "--format=%H%x00%ct%x00%gs",
   ]);
   return stdout.split("\n").filter((line) => line !== "").map((line) => {
-    const [hash = "", date = "", message = ""] = line.split("\0");
-    return { hash, message, date: new Date(Number(date) * 1000) };
+    const [commit = "", date = "", message = ""] = line.split("\0");
+    return { commit, message, date: new Date(Number(date) * 1000) };
   });
 }
 

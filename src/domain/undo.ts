@@ -21,7 +21,10 @@ export interface FileChange {
 
 export interface UndoReport {
   readonly error?: string;
+  /** With `force`, the undo changes more files. */
   readonly code?: "files_changed";
+  /** With an error, the number of files that the undo changes with `rest`. */
+  readonly others?: number;
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
   readonly folders?: readonly string[];
@@ -37,9 +40,25 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
 }
 
 /** Returns null if the undo succeeded. Only the command line offers `--force`. */
-export function undoFault({ error, code }: UndoReport, { redo = false } = {}): string | null {
-  if (error === undefined || code !== "files_changed") return error ?? null;
-  return `${error}; ${redo ? "vis undo --redo --force redoes" : "vis undo --force undoes"} it anyway`;
+export function undoFault(
+  report: UndoReport,
+  { redo = false, rest }: { readonly redo?: boolean; readonly rest: string },
+): string | null {
+  if (report.error === undefined) return null;
+  const force = redo ? "vis undo --redo --force" : "vis undo --force";
+  return [report.error, ...undoWays(report, { redo, rest, force })].join("; ");
+}
+
+/** `rest` and `force` are the ways of the caller to undo the other files, and all files. */
+export function undoWays(
+  { code, others = 0 }: UndoReport,
+  { redo, rest, force }: { readonly redo: boolean; readonly rest: string; readonly force: string },
+): readonly string[] {
+  const does = redo ? "redoes" : "undoes";
+  return [
+    ...(others > 0 ? [`${rest} ${does} the ${others === 1 ? "other file" : `${others} other files`}`] : []),
+    ...(code === "files_changed" ? [`${force} ${does} ${others > 0 ? "all files" : "it anyway"}`] : []),
+  ];
 }
 
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {

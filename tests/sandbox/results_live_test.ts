@@ -4,7 +4,7 @@ import { testSandbox } from "../helpers/sandbox.ts";
 
 const RAN = { code: 1, stdout: "out", stderr: "" };
 const HITS = [{ path: "a.ts", line: 3, text: "x" }, { path: "b.ts", line: 4, text: "y" }];
-const LOG = { commits: [{ hash: "f00", subject: "one", author: { name: "A" } }], left: 0 };
+const LOG = { commits: [{ commit: "f00", subject: "one", author: { name: "A" } }], left: 0 };
 const OPTIONS = {
   functions: {
     "shell.run": () => ({ ...RAN }),
@@ -17,7 +17,7 @@ const OPTIONS = {
   misnamed: {
     "shell.run": { exitCode: "code", ok: "code === 0" },
     "fs.grep": { file: "path" },
-    "git.log": { "commits.sha": "hash", all: "commits" },
+    "git.log": { "commits.sha": "commit", all: "commits" },
     "fs.stat": { mtime: "modified" },
     "fs.fail": { message: "error" },
   },
@@ -30,7 +30,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["r?.ok", "A result of shell.run has no ok: use code === 0"],
   ["const { exitCode } = r", "A result of shell.run has no exitCode: use code"],
   ["hits.map((hit) => hit.file)", "A result of fs.grep has no file: use path"],
-  ["log.commits[0].sha", "A result of git.log.commits has no sha: use hash"],
+  ["log.commits[0].sha", "A result of git.log.commits has no sha: use commit"],
   ["log.all", "A result of git.log has no all: use commits"],
 ];
 

@@ -18,6 +18,8 @@ import { advised, Pace, reasonOf, someOf } from "@vis/extension";
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
+  /** If true, the undo changes the other files if it cannot change all. */
+  readonly rest?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   /** The diffs of a dry run show the undo instead of the changes that it would revert. */
   readonly effect?: boolean | undefined;
@@ -36,13 +38,14 @@ interface Kept {
 }
 
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
-const MAX_NAMED = 5;
+const MAX_NAMED = 5, MAX_KEPT = 50;
 
-/** Without `dryRun`, the undo is itself a change that the user can undo. Rejects with `FilesChanged` if only `force` could
- * change a file. Without `changes`, rejects with Error if there is nothing to undo. */
+/** Without `dryRun`, the undo is itself a change that the user can undo. Rejects with `UndoRefused` and changes no file if
+ * the undo cannot change every file, unless `rest` or `force` is set, or if it can change no file. Without `changes`,
+ * rejects with Error if there is nothing to undo. */
 export async function undoChanges(
   context: FsContext,
-  { force = false, dryRun = false, effect = false, ...choice }: UndoOptions,
+  { force = false, rest = false, dryRun = false, effect = false, ...choice }: UndoOptions,
 ): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
@@ -60,7 +63,7 @@ export async function undoChanges(
     withRenames(force ? plan : await withoutCommitted(context, plan, changes), changes),
     (path) => lookAt(context, path),
   );
-  if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
+  if (kept.length > 0 && (items.length === 0 || !rest && !force)) throw refused({ items, kept }, choice);
   for (const { path, before, after } of items) {
     if (before?.kind !== "file" && after?.kind !== "file") continue;
     await askForSecret(context, {
@@ -101,7 +104,7 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   const [rest] = choice.redo ? [] : chooseChanges(all, { ...choice, force: true });
   if (rest === undefined) return new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
   const paths = rest.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
-  return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
+  return new UndoRefused(`Nothing to undo, except in ${paths}, which an undo kept`, { forcible: true });
 }
 
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
@@ -115,13 +118,17 @@ function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Erro
   );
 }
 
-function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
+function refused({ items, kept }: Plan, { redo }: UndoChoice): UndoRefused {
   const reasons = Map.groupBy(kept, ({ reason }) => reason);
   const parts = [...reasons].map(([reason, those]) => {
-    return `${someOf(those.map(({ path }) => path), MAX_NAMED)} ${reason}`;
+    return `${someOf(those.map(({ path }) => path), MAX_KEPT)} ${reason}`;
   });
-  const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join(", and ")}`;
-  return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);
+  const end = items.length === 0 ? "" : "; no file changed";
+  return new UndoRefused(`Cannot ${redo ? "redo" : "undo"}: ${parts.join(", and ")}${end}`, {
+    forcible: reasons.has(BY_OTHERS) || reasons.has(COMMITTED),
+    others: items.length,
+    kept,
+  });
 }
 
 async function shown(
@@ -435,7 +442,19 @@ export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   });
 }
 
-export class FilesChanged extends Error {
-  override readonly name = "FilesChanged";
-  readonly code = "files_changed";
+export class UndoRefused extends Error {
+  override readonly name = "UndoRefused";
+  /** If true, an undo with `force` changes more files. */
+  readonly forcible: boolean;
+  /** The number of files that an undo with `rest` changes. */
+  readonly others: number;
+  readonly kept: readonly Kept[];
+
+  constructor(
+    message: string,
+    { forcible, others = 0, kept = [] }: Pick<UndoRefused, "forcible"> & Partial<Pick<UndoRefused, "others" | "kept">>,
+  ) {
+    super(message);
+    [this.forcible, this.others, this.kept] = [forcible, others, kept];
+  }
 }

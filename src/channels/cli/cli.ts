@@ -6,7 +6,14 @@ import { typedCommand } from "../../domain/query/typed_request.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText, versionLine } from "./output.ts";
 import { ASK } from "./program/ask.ts";
-import { type CommandGroup, type Context, namesFamiliar, readRunSettings, refuseMisread, refuseUnknownHelp } from "./program/command.ts";
+import {
+  type CommandGroup,
+  type Context,
+  namesFamiliar,
+  readRunSettings,
+  refuseMisread,
+  refuseUnknownHelp,
+} from "./program/command.ts";
 import { HELP } from "./program/help.ts";
 import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";

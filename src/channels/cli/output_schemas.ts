@@ -183,8 +183,14 @@ const storedOutputs = {
     z.looseObject({ name: z.string(), from: count, to: count, text: z.string() }),
   ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
   "undo": z.looseObject({
-    error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
-      .describe("Reason why no file was undone or redone"),
+    error: z.looseObject({
+      code: count,
+      message: z.string(),
+      reason: z.literal("files_changed").optional(),
+      kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional().describe(
+        "Files that prevent the undo or redo; --rest changes the other files",
+      ),
+    }).optional().describe("Reason why no file was undone or redone"),
     changes: z.array(z.looseObject({
       id: z.string(),
       at: time,
@@ -201,7 +207,7 @@ const storedOutputs = {
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
       .describe(
-        "Files that the undo or redo left unchanged, for example because they changed later; the exit code is then 1",
+        "With --rest or --force: files that the undo or redo left unchanged; the exit code is then 1",
       ),
   }),
   "search": z.array(SearchHitSchema),

@@ -36,6 +36,7 @@ export interface HttpParts {
       readonly dryRun?: boolean;
       readonly changes?: string;
       readonly redo?: boolean;
+      readonly rest?: boolean;
       readonly cuts?: string;
     },
   ) => Promise<UndoReport | null>;

@@ -119,15 +119,15 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the newest request that has some", () => showChanges(parts)),
-    plain(act, "undo", "undo the newest file changes of a request", () => act.undo()),
-    plain(act, "redo", "bring back the file changes that were undone last", () => act.undo({ redo: true })),
+    item("undo", "undo the newest file changes of a request", (words) => undo(words, { act, redo: false })),
+    item("redo", "bring back the file changes that were undone last", (words) => undo(words, { act, redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
       needsWords: true,
     }),
     item("think", `how thoroughly the model thinks: /think ${LEVELS.join(", ")}`, (level) => think(level, parts)),
     item(
       "budget",
-      "what a request may take: /budget 20 (steps), /budget $0.50, /budget off",
+      "limit a request: /budget $0.50; /budget 20: after 20 steps, the model must ask for more; /budget off",
       (words) => setBudget(words, parts),
     ),
     item("model", "choose another model or provider", (name) => model(name, panels)),
@@ -152,6 +152,15 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
   ];
 }
 
+function undo(
+  words: string,
+  { act, redo }: { readonly act: PanelActions; readonly redo: boolean },
+): Promise<void> | void {
+  if (words === "" || words === "rest") return act.undo({ redo, rest: words === "rest" });
+  const name = redo ? "redo" : "undo";
+  act.tell(`Write /${name}, or /${name} rest, which leaves out the files that prevent it`);
+}
+
 function find(words: string, { panels }: CommandParts): void {
   const branch = panels.branch();
   if (branch === null) panels.act.tell("This conversation has no request yet");
@@ -174,9 +183,14 @@ function displayCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "inputs", "find an earlier input of this folder", parts.inputs, { keys: "Ctrl-R" }),
     plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { keys: "Ctrl-T" }),
     plain(act, "thinking", "show or hide thinking", thinking, { keys: "Alt-T" }),
-    item("steps", "show or hide steps; /steps 20: requests may take 20 steps", (words) => steps(words, parts), {
-      aliases: ["iterations"],
-    }),
+    item(
+      "steps",
+      "show or hide steps; /steps 20: after 20 steps of a request, the model must ask for more",
+      (words) => steps(words, parts),
+      {
+        aliases: ["iterations"],
+      },
+    ),
     item("theme", `colours: ${THEMES.join(", ")}`, (name) => theme(name, parts)),
     plain(act, "settings", "display settings", () => act.open(new SettingsPanel(panels, prefs))),
   ];
@@ -191,7 +205,7 @@ async function steps(words: string, parts: CommandParts): Promise<void> {
   if (words === "") return await turn("iterations", parts);
   if (!STEPS.test(words)) return act.tell("Write a number from 1 to 9999: /steps 20. /steps shows or hides steps");
   chat.budget = { ...chat.budget, steps: Number(words) };
-  act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
+  act.tell(`From now on, a request of this session may take ${budgetText(chat.budget)}`);
 }
 
 const STEPS = /^[1-9]\d{0,3}$/;
@@ -206,13 +220,13 @@ function setBudget(words: string, { chat, panels: { act } }: CommandParts): void
   else if (words !== "") {
     return act.tell("Write a number of steps or an amount: /budget 20, /budget $0.50, or /budget off");
   }
-  act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
+  act.tell(`From now on, a request of this session may take ${budgetText(chat.budget)}`);
 }
 
 function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string {
   const parts = [
-    ...(steps === null ? [] : [counted(steps, "step")]),
     ...(costUsd === null ? [] : [`$${costUsd}`]),
+    ...(steps === null ? [] : [`${counted(steps, "step")} before the model must ask for more`]),
   ];
   return parts.length === 0 ? "as much as the settings say" : parts.join(" and ");
 }

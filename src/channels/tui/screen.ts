@@ -366,9 +366,18 @@ export class Screen implements PanelActions {
 
   async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork the conversation", async () => {
-      await this.#show(await this.#session.conversations.fork(at));
-      this.tell("Now on a new branch; the previous one is unchanged");
+      this.tell(await this.#forked(at));
     });
+  }
+
+  async #forked(at: BranchPoint): Promise<string> {
+    const { conversations } = this.#session;
+    const branch = await conversations.fork(at);
+    await this.#show(branch);
+    const request = (await conversations.queries(branch)).length;
+    const step = at.position === null || at.position < 0 ? "" : `step ${at.position + 1} of `;
+    const place = request === 0 ? "at the beginning" : `after ${step}request ${request}`;
+    return `Now on a new branch, ${place}; the previous branch is unchanged (to open it: /conversations, then → and Enter)`;
   }
 
   async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
@@ -407,14 +416,14 @@ export class Screen implements PanelActions {
     this.tell(`Copied ${counted(text.length, "character")}`);
   }
 
-  async undo({ redo } = { redo: false }): Promise<void> {
+  async undo({ redo = false, rest = false } = {}): Promise<void> {
     const name = redo ? "redo" : "undo";
     await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
       // After a rewind, another branch has the request of the changes that were undone last.
       const cuts = redo ? {} : await undoCuts(this.#session.conversations, branch);
-      this.tell(await this.#undone({ conversation: branch.conversationId, redo, ...cuts }));
+      this.tell(await this.#undone({ conversation: branch.conversationId, redo, rest, ...cuts }));
     });
   }
 
@@ -423,14 +432,14 @@ export class Screen implements PanelActions {
       const { branch } = this.chat;
       if (branch === null) return;
       const conversation = branch.conversationId;
-      const told = changes.length === 0 ? "" : await this.#undone({ conversation, changes: changes.join(",") });
+      const told = changes.length === 0
+        ? ""
+        : await this.#undone({ conversation, changes: changes.join(","), rest: true });
       if (to !== null) {
-        await this.#show(await this.#session.conversations.fork(to.point));
+        const moved = await this.#forked(to.point);
         if (to.text !== "") this.compose(to.text);
-      }
-      this.tell(
-        [told, to === null ? "" : "Now on a new branch; the previous one is unchanged"].filter(Boolean).join(". "),
-      );
+        this.tell([told, moved].filter(Boolean).join(". "));
+      } else this.tell(told);
     });
   }
 
@@ -445,7 +454,7 @@ export class Screen implements PanelActions {
     void this.#readUndone();
     const { files = [], folders = [] } = report;
     const redo = options["redo"] === true;
-    const fault = undoFault(report, { redo });
+    const fault = undoFault(report, { redo, rest: redo ? "/redo rest" : "/undo rest" });
     const { branch } = this.chat;
     const isNamed = redo || options["changes"] !== undefined || branch === null;
     const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });

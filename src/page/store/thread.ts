@@ -491,8 +491,8 @@ function of({ queryId }: Turn): UndoPreview | null {
 
 type Undone = Pick<UndoPreview, "files" | "folders" | "kept">;
 
-async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
-  return await change(conversation, { changes: changes.map(({ id }) => id) });
+async function undo(conversation: string, { changes, kept }: UndoPreview): Promise<Undone> {
+  return await change(conversation, { changes: changes.map(({ id }) => id), rest: kept.length > 0 });
 }
 
 async function redo(conversation: string): Promise<Undone> {

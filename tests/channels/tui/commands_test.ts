@@ -270,14 +270,14 @@ Deno.test("/steps 20 lets requests use 20 steps, and a command without parameter
   const works = Array.from({ length: 6 }, (_, at) => replyJson(`const n${at} = ${at}`));
   await withScreen([...works, final("It took seven")], {}, async ({ screen, engine, prefs }) => {
     screen.type(`/steps 20${ENTER}`);
-    await screen.until(/A request of this session may take 20 steps/);
+    await screen.until(/a request of this session may take 20 steps before/);
     screen.type(`Work${ENTER}`);
     await screen.until(/It took seven/);
     assert.match(engine.provider.requests[6]?.context ?? "", /^\[iter 7\/20\]/);
     screen.type(`/steps many${ENTER}`);
     await screen.until(/Write a number from 1 to 9999/);
     screen.type(`/undo 3${ENTER}`);
-    await screen.until(/\/undo takes no words/);
+    await screen.until(/Write \/undo, or \/undo rest/);
     const { iterations } = prefs.get();
     screen.type(`/steps${ENTER}`);
     await screen.until(() => prefs.get().iterations !== iterations);

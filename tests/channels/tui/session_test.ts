@@ -18,7 +18,7 @@ Deno.test("/think and /budget hold for the next requests", async () => {
         ["/think deep", "Thinking: deep from the next request on"],
         ["/budget", "may take as much as the settings say"],
         ["/budget much", "Write a number of steps or an amount"],
-        ["/budget 1 step", "may take 1 step from now on"],
+        ["/budget 1 step", /may take 1 step\s+before\s+the\s+model\s+must\s+ask\s+for\s+more/],
       ]
     ) {
       screen.type(typed + ENTER);
@@ -28,7 +28,7 @@ Deno.test("/think and /budget hold for the next requests", async () => {
     await screen.until("Done: one");
     assert.equal(engine.provider.requests[0]!.reasoning, "deep");
     screen.type(`/budget $0.5${ENTER}`);
-    await screen.until("may take 1 step and $0.5 from now on");
+    await screen.until(/may take \$0\.5 and 1 step\s+before/);
     screen.type(`again${ENTER}`);
     await screen.until("Cannot use script with a limit of $0.5");
     screen.type(`\x15/budget off${ENTER}`);
@@ -193,6 +193,27 @@ Deno.test("/undo names the command that undoes changes of a commit anyway", asyn
   });
 });
 
+Deno.test("/undo names the files that prevent it, and /undo rest undoes the others", async () => {
+  const error = "Cannot undo: b.ts got later changes from someone else; no file changed";
+  const refusal = { error, code: "files_changed", others: 1 };
+  const done = { changes: [], files: [{ path: "a.ts", diff: "" }] };
+  const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+    print(JSON.stringify(args.includes("--rest") || args.includes("--list") ? done : refusal));
+    return Promise.resolve(0);
+  };
+  const extensions = () =>
+    Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+  await withScreen([final("Done: one")], { parts: { extensions } }, async ({ screen }) => {
+    screen.type(`first${ENTER}`);
+    await screen.until("Done: one");
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type(`/undo${ENTER}`);
+    await screen.until(/b\.ts got later changes[^]*\/undo rest undoes\s+the\s+other\s+file/);
+    screen.type(`/undo rest${ENTER}`);
+    await screen.until("Undid changes in a.ts");
+  });
+});
+
 const KEPT_FIRST =
   /\n Kept INDEX\.txt \(got later changes from someone else\); vis undo --force\s+overwrites\s+it\. Undid changes in a\.ts/;
 
@@ -238,7 +259,8 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         await screen.until((now) => !now.includes("1 first") && /❯ ▾ 2 second/.test(now));
         screen.type(ENTER);
         await screen.until((now) =>
-          now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1")
+          now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1") &&
+          now.includes("Keeps INDEX.txt (got later changes from someone else)")
         );
         // Text that is meant for the input changes nothing.
         screen.type("all of it");
@@ -249,8 +271,8 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         screen.type(ENTER);
         await screen.until(told);
         assert.equal(asked.filter((args, at) => at === 0 || !args.includes("--list")).length, calls);
-        assert.ok(asked[1]!.includes("--changes=c2") && asked[1]!.includes("--dryRun"));
-        if (choice !== "c") assert.ok(asked[2]!.includes("--changes=c2") && !asked[2]!.includes("--dryRun"));
+        assert.ok(["--changes=c2", "--dryRun", "--rest"].every((word) => asked[1]!.includes(word)));
+        if (choice !== "c") assert.ok(asked[2]!.includes("--rest") && !asked[2]!.includes("--dryRun"));
         const branches = await engine.conversations.branches(branch!.conversationId);
         assert.equal(branches.length, choice === "f" ? 1 : 2);
         if (choice !== "f") {

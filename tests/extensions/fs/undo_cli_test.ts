@@ -181,16 +181,23 @@ Deno.test("undoCli() lists the files that it could not undo, and why, with the c
   assert.ok(told.changes.every((one: object) => !("blocked" in one)), "only where it was asked for");
 });
 
-Deno.test("undoCli() undoes file by file: it keeps another program's changes, which can be forced later", async () => {
+Deno.test("undoCli() changes no file beside another program's changes, unless the rest or all is requested", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
   await workspace.call("writeFile", "c.txt", "C\n");
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "mine\n");
   const texts = () => Promise.all(["a.txt", "b.txt", "c.txt"].map((name) => workspace.text(name)));
   const kept = [{ path: "b.txt", reason: "got later changes from someone else" }];
-  const shown = await cli(workspace, { dryRun: true, scope: "call" });
+  const error = "Cannot undo: b.txt got later changes from someone else; no file changed";
+  for (const dryRun of [true, false]) {
+    const refused = await cli(workspace, { dryRun, scope: "call" });
+    assert.deepEqual(refused, { code: 1, told: { error, code: "files_changed", others: 1, kept } });
+    assert.deepEqual(await texts(), ["A\n", "mine\n", "C\n"]);
+  }
+  assert.equal((await cli(workspace, { list: true })).told.changes.length, 2);
+  const shown = await cli(workspace, { dryRun: true, scope: "call", rest: true });
   assert.deepEqual([shown.code, shown.told.kept, await texts()], [1, kept, ["A\n", "mine\n", "C\n"]]);
-  const undone = await cli(workspace, { scope: "call" });
+  const undone = await cli(workspace, { scope: "call", rest: true });
   assert.deepEqual([undone.code, undone.told.kept, undone.told.files.length], [1, kept, 1]);
   assert.deepEqual(await texts(), ["a\n", "mine\n", "C\n"]);
   const [, partly] = (await cli(workspace, { list: true })).told.changes;
@@ -207,7 +214,7 @@ Deno.test("undoCli() undoes file by file: it keeps another program's changes, wh
   assert.deepEqual(await texts(), ["a\n", "mine\n", "c\n"]);
 });
 
-Deno.test("undoCli() keeps a file whose previous content is gone, and undoes the others", async () => {
+Deno.test("undoCli() with rest keeps a file whose previous content is gone, and undoes the others", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n" });
   await workspace.call(
     "patch",
@@ -216,7 +223,10 @@ Deno.test("undoCli() keeps a file whose previous content is gone, and undoes the
   for await (const { name } of Deno.readDir(`${workspace.home}/checkpoints`)) {
     await Deno.remove(`${workspace.home}/checkpoints/${name}/objects`, { recursive: true });
   }
-  const { code, told } = await cli(workspace, {});
+  const refused = (await cli(workspace, {})).told;
+  assert.match(refused.error, /^Cannot undo: a\.txt stayed, because .*; no file changed$/);
+  assert.deepEqual([refused.code, refused.others, await workspace.text("b.txt")], [undefined, 1, "b\n"]);
+  const { code, told } = await cli(workspace, { rest: true });
   assert.deepEqual([code, told.files.map(({ path }: { path: string }) => path)], [1, ["b.txt"]]);
   assert.match(told.kept[0].reason, /Vis no longer keeps the previous content of the file/);
   assert.deepEqual([await workspace.text("a.txt"), await workspace.names()], ["A\n", ["a.txt"]]);
@@ -272,7 +282,7 @@ Deno.test("undoCli() counts a change of which every file was kept as not undone"
   await workspace.call("writeFile", "a.txt", "A\n");
   await workspace.put("b.txt", "mine\n");
   for (const dryRun of [true, false]) {
-    const { told } = await cli(workspace, { steps: 2, dryRun });
+    const { told } = await cli(workspace, { steps: 2, dryRun, rest: true });
     assert.deepEqual(told.changes.map(({ paths }: { paths: string[] }) => paths), [["a.txt"]]);
     assert.deepEqual(told.kept.map(({ path }: { path: string }) => path), ["b.txt"]);
   }

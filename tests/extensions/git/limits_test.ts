@@ -117,7 +117,7 @@ Deno.test(
       await git("switch", "-q", "main");
       await git("tag", "side", "main");
       const made = await changeWorktree(env, "wt", { branch: "side" });
-      assert.deepEqual(made.at(-1), { path: join(workspace, "wt"), hash: side, branch: "side" });
+      assert.deepEqual(made.at(-1), { path: join(workspace, "wt"), commit: side, branch: "side" });
       await assert.rejects(
         changeWorktree(env, "other", { branch: "side" }),
         /Cannot make worktree other: \/\S+\/wt uses branch side; name another branch/,

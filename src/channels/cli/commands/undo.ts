@@ -8,6 +8,7 @@ import {
   undoCuts,
   undonePlaces,
   type UndoReport,
+  undoWays,
 } from "../../../domain/undo.ts";
 import type { ExtensionAdmin } from "../../../domain/admin_reports.ts";
 import type { Io } from "../../channel.ts";
@@ -23,6 +24,7 @@ interface UndoFlags {
   readonly conversation?: string | undefined;
   readonly redo: boolean;
   readonly force: boolean;
+  readonly rest: boolean;
   readonly dryRun: boolean;
   readonly cwd?: string | undefined;
   readonly json: boolean;
@@ -37,20 +39,17 @@ export async function undoCommand(
   if (flags.last !== undefined && flags.scope !== undefined) {
     throw new UsageError("Cannot undo by both --last and --scope: they exclude each other; use only one of them");
   }
-  const { last: steps, scope, list: isList, redo, force } = flags;
+  const { last: steps, scope, list: isList, redo, force, rest } = flags;
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { admin, services, flags });
-  const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force };
+  const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force, rest };
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun, effect: flags.dryRun });
   if (report === null) {
     throw new UsageError(
       "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",
     );
   }
-  const { error: message, code: reason, ...done } = report;
-  if (flags.json) {
-    io.stdout(jsonText(message === undefined ? done : { error: { code: 1, message, ...(reason ? { reason } : {}) } }));
-  }
+  if (flags.json) io.stdout(jsonText(report.error === undefined ? report : { error: errorOf(report) }));
   if (report.error !== undefined) io.stderr(`vis: ${visibleText(report.error)}${hint(report, flags)}\n`);
   else if (!flags.json && flags.list) list(report.changes ?? [], { io, flags });
   else if (!flags.json) {
@@ -95,8 +94,13 @@ async function earlierThanLast(
   });
 }
 
-function hint({ code }: UndoReport, { redo }: UndoFlags): string {
-  return code === "files_changed" ? ` (--force ${redo ? "redoes" : "undoes"} it anyway)` : "";
+function hint(report: UndoReport, { redo }: UndoFlags): string {
+  const ways = undoWays(report, { redo, rest: "--rest", force: "--force" });
+  return ways.length === 0 ? "" : ` (${ways.join("; ")})`;
+}
+
+function errorOf({ error: message, code: reason, kept }: UndoReport): object {
+  return { code: 1, message, ...(reason ? { reason } : {}), ...(kept ? { kept } : {}) };
 }
 
 function list(

@@ -266,7 +266,7 @@ function addUndo(program: Command, context: Context): void {
     .description("undo recorded file changes; by default, the changes of the last request that changed files")
     .option(
       "--list",
-      "list the recorded file changes, newest first; mark undone changes, and files that an undo would skip",
+      "list the recorded file changes, newest first; mark undone changes, and files that prevent an undo",
       false,
     )
     .option("--last <n>", "undo the last N changes", positiveInteger)
@@ -283,6 +283,11 @@ function addUndo(program: Command, context: Context): void {
     )
     .option("--redo", "reapply the changes that the last undo reverted", false)
     .option("--dry-run", "show what the undo would change, or the redo, and change no file", false)
+    .option(
+      "--rest",
+      "undo the changes of the other files, if some files changed later or went into a git commit (with --redo: reapply the changes of the other files)",
+      false,
+    )
     .option(
       "--force",
       "also undo changes of files that changed later or went into a git commit (with --redo: also reapply such changes); after an undo, --redo restores the later changes",

@@ -24,6 +24,7 @@ const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: the workspaces of this server are read-only; vis serve --writable allows changes";
+const REST = '"rest": true';
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
@@ -211,12 +212,13 @@ conversations.get(
     const { conversation } = c.var;
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
-    const report: UndoReport = await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    const report: UndoReport = await undo?.(conversation, { dryRun: true, rest: true, ...cuts }) ?? { error: NONE };
     const { changes = [], files = [], folders = [], kept = [] } = report;
-    const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
+    const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, rest: true, ...cuts }) ??
+      {};
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
-    const preview = { changes, files, folders, kept, fault: undoFault(report), undone, undoneQueryId };
+    const preview = { changes, files, folders, kept, fault: undoFault(report, { rest: REST }), undone, undoneQueryId };
     return c.json(schema.UndoPreviewSchema.parse(preview));
   },
 );
@@ -225,7 +227,7 @@ conversations.post(
   "/:id/undo",
   describe(
     "undo",
-    "Undo file changes, except in files that somebody changed later. Changes that are already undone stay undone. With redo, reapply the last undo",
+    "Undo file changes. If a file has later changes or went into a git commit, undo nothing, or with rest the changes of the other files. Changes that are already undone stay undone. With redo, reapply the last undo",
     {
       scope: "write",
       200: schema.UndoSchema,
@@ -243,14 +245,14 @@ conversations.post(
         `Cannot change conversation ${conversationId}: a request is running in it; wait until the request ends, or cancel the request`,
       );
     }
-    const { changes: named, redo } = c.req.valid("json");
-    const wanted = redo ? { redo } : { changes: named?.join(",") ?? "" };
+    const { changes: named, redo, rest } = c.req.valid("json");
+    const wanted = { ...(rest ? { rest } : {}), ...redo ? { redo } : { changes: named?.join(",") ?? "" } };
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report = await undo?.(conversation, { ...wanted, ...cuts });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
     const { changes = [], files = [], folders = [], kept = [] } = report;
-    const fault = undoFault(report, { redo: redo === true });
+    const fault = undoFault(report, { redo: redo === true, rest: REST });
     if (fault !== null) throw new Problem(fault, { kind: "changed", status: 409 });
     return c.json(schema.UndoSchema.parse({ changes, files, folders, kept }));
   },

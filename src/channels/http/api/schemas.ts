@@ -279,7 +279,9 @@ export const UndoSchema = z.object({
   files: diffs,
   folders: z.array(z.string()).describe("Folders that the undo makes or removes"),
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
-    .describe("Files that the undo leaves unchanged, each with the reason, such as a later change of the file"),
+    .describe(
+      "Files that an undo with rest leaves unchanged, each with the reason, such as a later change of the file",
+    ),
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
@@ -296,6 +298,7 @@ export const UndoBody = z.strictObject({
   changes: z.array(z.string().regex(/^[0-9a-z]+-[0-9a-f]+$/)).min(1).max(1000).optional()
     .describe("Ids from the preview"),
   redo: z.literal(true).optional().describe("Reapply the last undo"),
+  rest: z.boolean().optional().describe("Change the other files, if Vis cannot undo or redo the changes of all files"),
 }).refine(({ changes, redo }) => (changes === undefined) !== (redo === undefined), "must have either changes or redo");
 
 export const MarkdownBody = z.strictObject({

@@ -1,6 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import { type FileChange, runUndo, undoCuts } from "../../../domain/undo.ts";
+import { type FileChange, keptText, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
+import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { diffPart, Reader } from "./reader.ts";
 import { type Query, type TurnItem, TurnsPanel } from "./turns_panel.ts";
@@ -41,6 +42,7 @@ class RewindPanel extends BasePanel {
   readonly #reader: Reader;
   #changes: readonly string[] | null = null;
   #files = 0;
+  #kept = "";
   /** The user confirms this choice with Enter, so that a letter typed for the input changes nothing. */
   #chosen: Choice | null = null;
 
@@ -52,7 +54,8 @@ class RewindPanel extends BasePanel {
     this.#reader = new Reader(parts.theme);
     this.load("changes", {
       work: () => changesSince(parts, moment),
-      then: ({ changes, diffs }) => {
+      then: ({ changes, diffs, kept }) => {
+        this.#kept = kept;
         this.#changes = changes;
         this.#files = diffs.length;
         this.#reader.text.show(diffs.map(diffPart));
@@ -74,7 +77,8 @@ class RewindPanel extends BasePanel {
     ];
     const head = this.#changes === null ? [] : choices;
     const status = this.status();
-    const lines = [...head, ...(status === "" ? [] : [status]), ""];
+    const kept = this.#kept === "" ? [] : wrapped(flat(this.#kept, 600), width);
+    const lines = [...head, ...kept, ...(status === "" ? [] : [status]), ""];
     return [...lines, ...this.#reader.render(width, Math.max(1, height - lines.length))];
   }
 
@@ -111,8 +115,8 @@ class RewindPanel extends BasePanel {
 async function changesSince(
   parts: PanelParts,
   { query, position, later }: Moment,
-): Promise<{ readonly changes: readonly string[]; readonly diffs: readonly string[] }> {
-  const none = { changes: [], diffs: [] };
+): Promise<{ readonly changes: readonly string[]; readonly diffs: readonly string[]; readonly kept: string }> {
+  const none = { changes: [], diffs: [], kept: "" };
   const branch = parts.branch();
   if (branch === null) return none;
   const { conversations } = parts.session();
@@ -133,7 +137,7 @@ async function changesSince(
   const changes = (listed?.changes ?? []).filter((one) => !one.undone && isLater(one)).map(({ id }) => id);
   if (changes.length === 0) return none;
   const cuts = await undoCuts(conversations, branch);
-  const report = await runUndo(admin, { conversation, changes: changes.join(","), dryRun: true, ...cuts });
+  const report = await runUndo(admin, { conversation, changes: changes.join(","), dryRun: true, rest: true, ...cuts });
   if (report?.error !== undefined) throw new Error(report.error);
-  return { changes, diffs: report?.files?.map(({ diff }) => diff) ?? [] };
+  return { changes, diffs: report?.files?.map(({ diff }) => diff) ?? [], kept: keptText(report ?? {}, "Keeps") };
 }

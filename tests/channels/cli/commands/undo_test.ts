@@ -99,6 +99,14 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
   assert.equal(await told([], { code: "files_changed" }), `vis: ${error} (--force undoes it anyway)\n`);
   assert.equal(await told(["--redo"], { code: "files_changed" }), `vis: ${error} (--force redoes it anyway)\n`);
   assert.equal(await told([], {}), `vis: ${error}\n`);
+  const kept = [{ path: "a.txt", reason: "got later changes from someone else" }];
+  const ways = "(--rest undoes the 2 other files; --force undoes all files)";
+  assert.equal(await told([], { code: "files_changed", others: 2, kept }), `vis: ${error} ${ways}\n`);
+  assert.equal(await told(["--redo"], { others: 1, kept }), `vis: ${error} (--rest redoes the other file)\n`);
+  const rest = await run(["undo", "--rest"], { answer: { changes: [CHANGE], files: [] } });
+  assert.deepEqual(rest.asked.map(({ args }) => args), [["undo", "--rest"]]);
+  const json = await run(["undo", "--json"], { answer: { error, code: "files_changed", others: 2, kept }, code: 1 });
+  assert.deepEqual(JSON.parse(json.out), { error: { code: 1, message: error, reason: "files_changed", kept } });
 });
 
 Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {

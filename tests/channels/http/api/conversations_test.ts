@@ -181,13 +181,20 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
   assert.deepEqual((await (await changed.ask(of)).json()).undone, []);
 });
 
-Deno.test("undo names the files that it keeps, beforehand and afterwards", async () => {
+Deno.test("undo names the files that prevent it, and changes the rest only on request", async () => {
   const kept = [{ path: "b.ts", reason: "got later changes from someone else" }];
   const report = { changes: [CHANGE], files: FILES, folders: ["made"], kept };
-  await using rig = await startRig([], { undo: () => Promise.resolve(report) });
+  const error = "Cannot undo: b.ts got later changes from someone else; no file changed";
+  const refusal = { error, code: "files_changed", others: 1, kept } as const;
+  const undo: HttpParts["undo"] = (_, { rest = false }) => Promise.resolve(rest ? report : refusal);
+  await using rig = await startRig([], { undo });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
-  assert.deepEqual((await (await rig.ask(at)).json()).kept, kept);
-  const undone = await rig.post(at, { changes: ["0abc-01"] });
+  const { kept: shown, fault } = await (await rig.ask(at)).json();
+  assert.deepEqual([shown, fault], [kept, null]);
+  const refused = await rig.post(at, { changes: ["0abc-01"] });
+  const ways = '"rest": true undoes the other file; vis undo --force undoes all files';
+  assert.deepEqual([refused.status, (await refused.json()).detail], [409, `${error}; ${ways}`]);
+  const undone = await rig.post(at, { changes: ["0abc-01"], rest: true });
   const told = await undone.json();
   assert.deepEqual([undone.status, told.kept, told.folders], [200, kept, ["made"]]);
 });

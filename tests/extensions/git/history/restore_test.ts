@@ -93,7 +93,7 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
     const { env, git, write } = there;
     const first = (await git("rev-parse", "HEAD")).trim();
     await write("a.txt", "second\n");
-    const { hash: second } = await commit(env, "second", { all: true });
+    const { commit: second } = await commit(env, "second", { all: true });
     const soft = await reset(env, "HEAD~1", { mode: "soft" });
     assert.deepEqual([soft.commit, soft.was, soft.undone, soft.uncommitted, soft.lost], [first, second, 1, 1, []]);
     assert.equal((await status(env)).count.staged, 1);
@@ -132,7 +132,7 @@ Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
     assert.equal((await stash(env, { list: true })).stashes.length, 2);
     const back = await stash(env, { pop: 1 });
     assert.deepEqual([back.stashes.length, await text(there, "new.txt")], [1, "new\n"]);
-    assert.equal(back.dropped, put.stashes[0]?.hash);
+    assert.equal(back.dropped, put.stashes[0]?.commit);
     await assert.rejects(stash(env, { pop: true }), /it would overwrite uncommitted changes of a\.txt/);
     await commit(env, "changed", { all: true });
     const conflict = await stash(env, { pop: true });

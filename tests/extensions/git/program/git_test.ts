@@ -113,7 +113,7 @@ Deno.test("git.log(), git.show() and git.blame() give commits as data", { ignore
     assert.ok(tag.kind === "tag" && tag.message === "the first" && tag.tagger.startsWith("Grace <"));
     await write("a.txt", "zero\none\n2\nthree\n");
     const { origins } = await blame(env, "a.txt");
-    assert.deepEqual(origins.map(({ from, to, subject, hash }) => [from, to, hash === null ? null : subject]), [
+    assert.deepEqual(origins.map(({ from, to, subject, commit }) => [from, to, commit === null ? null : subject]), [
       [1, 1, null],
       [2, 2, "first"],
       [3, 3, "second"],
@@ -286,7 +286,7 @@ Deno.test("git.worktree() makes and removes worktrees, also the workspace itself
     await write("a.txt", "in a worktree\n");
     assert.equal((await status(env)).branch, "linked");
     await add(env, "a.txt");
-    const { hash } = await commit(env, "from a worktree");
+    const { commit: hash } = await commit(env, "from a worktree");
     assert.equal((await user("rev-parse", "linked")).trim(), hash);
     assert.equal((await log(env)).commits.length, 2);
     assert.equal((await listWorktrees(env)).length, 2);

@@ -74,7 +74,7 @@ Deno.test("git reads a branch without a commit next to others", { ignore }, asyn
     await assert.rejects(blame(env, "a.txt"), /this branch has no commit yet$/);
   });
   await repository(async ({ env }) => {
-    assert.deepEqual((await listWorktrees(env)).map(({ hash }) => hash), [null]);
+    assert.deepEqual((await listWorktrees(env)).map(({ commit }) => commit), [null]);
     await assert.rejects(commit(env, "none", { amend: true }), /nothing (?:yet )?to amend/i);
     await assert.rejects(blame(env, "a.txt"), /the repository has no commit yet$/);
   }, { begun: false });
