@@ -14,7 +14,9 @@ import { Router, type RouterOptions } from "../../src/providers/router/router.ts
 import type { ModelRoute } from "../../src/providers/router/routes.ts";
 import type { QuerySettings } from "../../src/query/query_settings.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
-import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
+import type { SandboxLimits, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { openKept } from "./kept_sandboxes.ts";
+import { runs } from "./long_part.ts";
 import { DEFAULT_CAPS } from "./no_context.ts";
 import {
   type ScriptedOptions,
@@ -39,6 +41,8 @@ export interface EngineOptions {
   readonly owner?: ProcessOwner;
   /** By default the real sandbox, which starts a child once a block needs it. Most queries of tests run no block. */
   readonly openSandbox?: typeof openSandbox;
+  /** Starts a child for each sandbox, as `--all` and an engine with a given store do (kept_sandboxes.ts). */
+  readonly newChildren?: boolean;
   readonly trySandbox?: () => void;
   /** The command wall. Without it, `env.spawn` is absent. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
@@ -85,7 +89,9 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
   const log = recordingLog(logged);
   const registry = new ExtensionRegistry({ log });
   for (const extension of options.extensions ?? []) registry.register(extension);
-  const open = options.openSandbox ?? openSandbox;
+  const mayKeep = !options.newChildren && options.store === undefined && runs(1, 0) === 1;
+  const open = options.openSandbox ??
+    (mayKeep ? (wanted: SandboxOptions) => openKept(options.path ?? store, wanted) : openSandbox);
   const route = { provider: options.provider ?? provider, model: "script" };
   const conversations = new Conversations({
     store,

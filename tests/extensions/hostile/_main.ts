@@ -15,7 +15,7 @@ async function play(workspace: string, spawn: Parameters<typeof startEngine>[1] 
       JSON.stringify({ thinking: "", code: [{ expr: code, timeMs: 120_000 }] }),
       replyJson(['String((await fs.stat("big.txt")).size)']),
       replyJson([], { final: "The file has 1040000 bytes" }),
-    ], { workspace, extensions: [fs, shell], ...spawn });
+    ], { workspace, extensions: [fs, shell], newChildren: true, ...spawn });
     const begun = performance.now();
     const { status } = await engine.ask("Go");
     const after = engine.context(2).includes("1040000");
