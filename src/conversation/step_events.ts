@@ -3,13 +3,13 @@ import type { QueryEvent } from "../domain/query/query_schemas.ts";
 
 /** The store keeps as many calls of a block. */
 const MOST_CALLS = 1_000, TOLD_CALLS = 100;
-/** These events do not change the progress of a query. */
-const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "usage", "nudge"];
+/** The store has the steering messages, and no channel draws nudges. */
+const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "nudge"];
 
 /** The events of the newest step of a query. The events have the same progress as all events of this step, but are
  * fewer, because joined texts and replaced states are one event. */
 export class StepEvents {
-  readonly #kept = new Map<"started" | "plan", QueryEvent>();
+  readonly #kept = new Map<QueryEvent["type"], QueryEvent>();
   #events: QueryEvent[] = [];
   #iteration = 0;
   #calls = 0;
@@ -24,7 +24,7 @@ export class StepEvents {
     this.changes++;
     if (event.type === "approval_requested" || event.type === "approval_answered") this.#events.push(event);
     else if (isChild(event)) this.#addOfChild(event);
-    else if (event.type === "started" || event.type === "plan") this.#kept.set(event.type, event);
+    else if (isKept(event)) this.#kept.set(event.type, event);
     else if (!isEnd(event)) this.#addOwn(event);
   }
 
@@ -67,6 +67,13 @@ export class StepEvents {
   }
 }
 
+/** Each of these events replaces the earlier events of its type. */
+type Kept = Extract<QueryEvent, { readonly type: "started" | "plan" | "usage" }>;
+
+function isKept(event: QueryEvent): event is Kept {
+  return event.type === "started" || event.type === "plan" || event.type === "usage";
+}
+
 /** Returns null if both events count. */
 function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
   if (isChild(last) || last.type !== next.type) return null;
@@ -74,4 +81,79 @@ function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
   if (!("delta" in last) || !("delta" in next)) return null;
   if (last.type === "code" && next.type === "code" && last.block !== next.block) return null;
   return { ...next, delta: last.delta + next.delta };
+}
+
+type Delta = Extract<QueryEvent, { readonly delta: string }>;
+
+/** Someone who follows a query of another process reads the same step several times: from the lists that the process
+ * shares, and from rows. Each list begins with the step. */
+export class UnseenEvents {
+  readonly #kept = new Map<Kept["type"], string>();
+  readonly #counts = new Map<string, number>();
+  readonly #texts = new Map<string, string>();
+
+  /** Null takes the place of an event that earlier lists had. Of a text that has grown, only its end is new. */
+  of(events: readonly QueryEvent[]): readonly (QueryEvent | null)[] {
+    const step = Math.max(0, ...events.map((event) => isChild(event) ? 0 : event.iteration ?? 0));
+    const list = { step, counts: new Map<string, number>(), texts: new Map<string, string>() };
+    const found = events.map((event) => this.#unseen(event, list));
+    for (const known of [this.#counts, this.#texts]) {
+      for (const key of known.keys()) if (Number.parseInt(key) < step) known.delete(key);
+    }
+    return found;
+  }
+
+  #unseen(event: QueryEvent, list: { readonly step: number } & Lists): QueryEvent | null {
+    if (isChild(event)) return this.#isNext(`${list.step} ${event.queryId} ${keyOf(event)}`, list) ? event : null;
+    if ("delta" in event) return this.#unseenText(event, list);
+    if (isKept(event)) {
+      const { at: _at, seq: _seq, iteration: _iteration, ...body } = event;
+      const text = JSON.stringify(body);
+      const isKnown = this.#kept.get(event.type) === text;
+      this.#kept.set(event.type, text);
+      return isKnown ? null : event;
+    }
+    if (event.type !== "host_call" || event.phase === "start") return this.#isNext(keyOf(event), list) ? event : null;
+    const isNext = this.#isNext(keyOf(event), list);
+    // The rows give all changes of a block to its last call.
+    const diffs = event.diffs?.filter(() => this.#isNext(`${event.iteration} diff ${event.block}`, list)) ?? [];
+    const { diffs: _all, ...rest } = event;
+    return isNext ? { ...rest, ...diffs.length > 0 ? { diffs } : {} } : null;
+  }
+
+  #isNext(key: string, { counts }: Lists): boolean {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count <= (this.#counts.get(key) ?? 0)) return false;
+    this.#counts.set(key, count);
+    return true;
+  }
+
+  #unseenText(event: Delta, list: Lists): QueryEvent | null {
+    const key = keyOf(event);
+    const { again = false, ...piece } = { again: false, ...event };
+    const text = again ? event.delta : (list.texts.get(key) ?? "") + event.delta;
+    list.texts.set(key, text);
+    const seen = this.#texts.get(key) ?? "";
+    const isWithdrawn = again && this.#isNext(`${event.iteration} again ${event.seq}`, list);
+    if (seen.startsWith(text) && !isWithdrawn) return null;
+    this.#texts.set(key, text);
+    if (text.startsWith(seen) && !isWithdrawn) return { ...piece, delta: text.slice(seen.length) };
+    return piece.type === "answer_draft" ? { ...piece, delta: text, again: true } : null;
+  }
+}
+
+interface Lists {
+  readonly counts: Map<string, number>;
+  readonly texts: Map<string, string>;
+}
+
+/** The events of the lists that have the same key are the same event if they have the same place among the events with
+ * this key. */
+function keyOf(event: QueryEvent): string {
+  const { type, iteration, seq } = event;
+  if (type === "approval_requested" || type === "approval_answered") return `${type} ${event.id}`;
+  const isPassing = type === "retrying" || type === "waiting" || type === "call_output" ||
+    type === "host_call" && event.phase === "start";
+  return `${iteration} ${type} ${"block" in event ? event.block : ""} ${isPassing ? seq : ""}`;
 }

@@ -1,6 +1,8 @@
 import { HostCallError, UsageError, withoutAdvice } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
 import { countedChoice, oneLine } from "../domain/kit/text.ts";
+import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
+import type { PlanItem } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type {
   BranchPoint,
@@ -107,6 +109,18 @@ export class Records {
       const shown = large === undefined && bytes.length + source.length <= MAX_SHOWN_BYTES;
       return { name, version, kind, shape, reason, code, createdAt, shown: shown ? { value: valueOf(image) } : null };
     });
+  }
+
+  /** Resolves with null without tasks. */
+  async plan(branch: Branch): Promise<{ readonly at: number; readonly items: readonly PlanItem[] } | null> {
+    try {
+      const [kept] = await this.versions(branch, { name: PLAN_VARIABLE, newest: 1 });
+      const items = planOf(kept?.shown?.value);
+      return kept === undefined || items.length === 0 ? null : { at: kept.createdAt, items };
+    } catch (error) {
+      if (error instanceof UsageError) return null; // No block has set the variable.
+      throw error;
+    }
   }
 
   async diff(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { StepEvents } from "../../src/conversation/step_events.ts";
+import { StepEvents, UnseenEvents } from "../../src/conversation/step_events.ts";
 import { blockResult } from "../../src/domain/query/host_call.ts";
 import { Emitter } from "../../src/domain/query/query_event.ts";
 import { QueryProgress } from "../../src/domain/query/query_progress.ts";
@@ -113,4 +113,55 @@ Deno.test("many calls of a step keep a bounded number of events", () => {
   assert.equal(step.all.length, 1_001);
   assert.ok(JSON.stringify(step.all).length < 250_000);
   assert.match(progressOf(step.all).step?.blocks[0]?.tally.text ?? "", /^ran 1000 commands/);
+});
+
+Deno.test("UnseenEvents: a follower that looks seldom has the same progress as all events yield, without repetitions", () => {
+  for (let every = 1; every < TWO_STEPS.length; every++) {
+    const all: QueryEvent[] = [];
+    const followed: QueryEvent[] = [];
+    const [step, unseen] = [new StepEvents(), new UnseenEvents()];
+    const emitter = new Emitter((event) => {
+      all.push(event);
+      step.add(event);
+    }, { queryId: "q", now: () => 0 });
+    for (const [at, one] of TWO_STEPS.entries()) {
+      if (typeof one === "number") emitter.iteration = one;
+      else emitter.send(one);
+      // Rows tell the end of a step, so the follower misses nothing of the first step.
+      if (at % every !== 0 && emitter.iteration === 2 && at < TWO_STEPS.length - 1) continue;
+      followed.push(...unseen.of(step.all).filter((event) => event !== null));
+      assert.deepEqual(drawn(progressOf(followed)), drawn(progressOf(all)), `${every} ${JSON.stringify(one)}`);
+      assert.deepEqual(unseen.of(step.all).filter((event) => event !== null), []);
+    }
+  }
+});
+
+Deno.test("UnseenEvents: the rows of a step tell only the rest of it", () => {
+  const unseen = new UnseenEvents();
+  const of = (...bodies: readonly QueryEventBody[]): readonly unknown[] => {
+    const events: QueryEvent[] = [];
+    const emitter = new Emitter((event) => events.push(event), { queryId: "q", now: () => 0, seq: bodies.length });
+    emitter.iteration = 3;
+    for (const body of bodies) emitter.send(body);
+    return unseen.of(events).flatMap((event) => {
+      if (event === null) return [];
+      const { seq: _seq, at: _at, queryId: _query, iteration: _iteration, ...body } = event;
+      return [body];
+    });
+  };
+  const end = (subject: string, diffs?: readonly string[]) => ({
+    ...{ type: "host_call", phase: "end", ok: true, ...call("fs.edit", subject) } as const,
+    ...diffs ? { diffs } : {},
+  });
+  const begun = { type: "block_started", block: 0, code: "edit()" } as const;
+  const result = blockResult({ ok: true });
+  const finished = { type: "block_finished", block: 0, result } as const;
+  const over = { type: "iteration_finished", outcome: "executed", reason: null, ms: 1 } as const;
+  const shared = [{ type: "thinking", delta: "I " } as const, begun, end("a.c", ["1"])];
+  assert.deepEqual(of(...shared), shared);
+  const rows = [
+    { type: "thinking", delta: "I think" } as const,
+    ...[begun, end("a.c"), end("b.c", ["1", "2"]), finished, over],
+  ];
+  assert.deepEqual(of(...rows), [{ type: "thinking", delta: "think" }, end("b.c", ["2"]), finished, over]);
 });

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Conversations, SharedRun } from "../../conversation/conversations.ts";
+import { UnseenEvents } from "../../conversation/step_events.ts";
 import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import { outcomeOf } from "../../domain/query/outcomes.ts";
 import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
-import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import type { PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { StoredApproval, StoredQuery } from "../../domain/query/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
@@ -13,7 +14,8 @@ import type { LiveRun, Runs } from "./live_runs.ts";
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** An event of a run has its number as id. An event that Vis rebuilds from rows has an id such as `r1`. */
+  /** An event of a run has its number as id. An event that Vis rebuilds from rows has an id such as `r1`. Within a step
+   * that another process runs, the id is "", so that a client that lost the connection begins again. */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -75,7 +77,7 @@ export class FollowedQuery {
     const { run, shared } = this.#found;
     if (run) return await run.ended;
     if (shared?.running) return await lastOf(shared);
-    for await (const query of this.#states()) if (!query.running) return resultOf(query);
+    for await (const query of this.#looks()) if (!query.running) return resultOf(query);
     throw new Cancelled("Cancelled");
   }
 
@@ -86,40 +88,128 @@ export class FollowedQuery {
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
     // Vis reads the number before the rows, so that it misses no event between the two reads.
     const next = run?.oldest ?? 0;
-    let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
-    const live = new StoredLive(queryId);
-    for await (const query of this.#states()) {
-      // An ended query has all its iterations, so Vis reads iterations after the query.
-      const iterations = await conversations.iterations(queryId);
-      for (const [at, event] of storedEvents(query, iterations).entries()) {
-        if (isEnd(event) && run?.running) break;
-        if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
-        if (isEnd(event)) return;
+    const rows = new StoredRows(queryId, Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0));
+    const watched = run || !this.running ? null : await this.#watch();
+    let shown = "";
+    try {
+      for await (const query of this.#looks()) {
+        const state = stateOf(query);
+        if (state !== shown) {
+          // An ended query has all its iterations, so Vis reads iterations after the query.
+          const iterations = await conversations.iterations(queryId);
+          const plan = await watched?.lastPlan(query) ?? [];
+          for (const followed of rows.newer(query, { iterations, plan })) {
+            if (isEnd(followed.event) && run?.running) break;
+            yield followed;
+            if (isEnd(followed.event)) return;
+          }
+          // The events of a run in this server include its questions, its messages and its running iteration.
+          if (run) return yield* restOf(run, { after: next - 1, stored: rows.ended });
+          yield* rows.live(query, iterations);
+        }
+        shown = state;
+        yield* rows.shared(await watched?.step.newest() ?? null);
       }
-      // The events of a run in this server include its questions, its messages and its running iteration.
-      if (!run) { for (const event of live.of(query, iterations)) yield { id: `r${seen}`, event, omitted: 0 }; }
-      const stored = iterations.filter(({ status }) => status !== "running").length;
-      if (run) return yield* restOf(run, { after: next - 1, stored });
+    } finally {
+      await watched?.step.close();
     }
   }
 
-  async *#states(): AsyncGenerator<StoredQuery> {
+  async #watch() {
+    const { conversations } = this.#found.parts;
+    const { elsewhere, records } = conversations;
+    const branch = await conversations.byId(await this.branchId());
+    return {
+      step: elsewhere.watch(branch),
+      /** The last step may have ended before its process shared the tasks. */
+      lastPlan: async ({ running, createdAt }: StoredQuery): Promise<readonly PlanItem[]> => {
+        const plan = running ? null : await records.plan(branch);
+        return plan !== null && plan.at >= createdAt ? plan.items : [];
+      },
+    };
+  }
+
+  async *#looks(): AsyncGenerator<StoredQuery> {
     const { queryId, parts: { conversations, limits }, leaving: { signal } } = this.#found;
-    let shown = "";
     while (!signal.aborted) {
       const query = await conversations.records.query(queryId);
       if (!query) return;
-      if (!query.running) return yield query;
-      const { iterations, usage: { calls }, approval, waiting } = query;
-      const state = JSON.stringify([iterations, calls, approval?.question.id, approval?.answer, waiting]);
-      if (state !== shown) yield query;
-      shown = state;
+      yield query;
+      if (!query.running) return;
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
     }
   }
 }
 
+function stateOf(query: StoredQuery): string {
+  if (!query.running) return "ended";
+  const { iterations, usage: { calls }, approval, waiting } = query;
+  return JSON.stringify([iterations, calls, approval?.question.id, approval?.answer, waiting]);
+}
+
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** The events of a query that this server does not run, or no longer has. */
+class StoredRows {
+  readonly #queryId: string;
+  readonly #unseen = new UnseenEvents();
+  readonly #live: StoredLive;
+  #seen: number;
+  #held: readonly QueryEvent[] | null = null;
+  /** If true, the client has a part of the step after the rows, so it cannot continue with the next row. */
+  #isWithin = false;
+  ended = 0;
+
+  constructor(queryId: string, seen: number) {
+    this.#queryId = queryId;
+    this.#seen = seen;
+    this.#live = new StoredLive(queryId);
+  }
+
+  *newer(
+    query: StoredQuery,
+    { iterations, plan }: { readonly iterations: readonly StoredIteration[]; readonly plan: readonly PlanItem[] },
+  ): Generator<FollowedEvent> {
+    this.ended = (iterations.findLast(({ status }) => status !== "running")?.position ?? -1) + 1;
+    const rows = storedEvents(query, iterations).slice(this.#seen);
+    for (const event of this.#unseen.of(rows)) {
+      this.#seen++;
+      if (event === null) continue;
+      if (isEnd(event)) yield* this.#told(this.#live.plan(plan));
+      if (event.type === "iteration_finished" || isEnd(event)) this.#isWithin = false;
+      yield this.#followed(event);
+    }
+  }
+
+  *live(query: StoredQuery, iterations: readonly StoredIteration[]): Generator<FollowedEvent> {
+    yield* this.#told(this.#live.of(query, iterations));
+  }
+
+  /** The rows of a step tell its end, so that the client gets no event of the next step before. */
+  *shared(newest: readonly QueryEvent[] | null): Generator<FollowedEvent> {
+    const events = newest ?? this.#held;
+    this.#held = null;
+    const own = events?.filter((event) => !isChild(event)) ?? [];
+    const step = Math.max(0, ...own.map(({ iteration }) => iteration ?? 0));
+    if (events === null || step <= this.ended || own.some(({ queryId }) => queryId !== this.#queryId)) return;
+    if (step > this.ended + 1) return void (this.#held = events); // The rows of the step before come next.
+    const isOfRows = (event: QueryEvent): boolean =>
+      !isChild(event) && (event.type === "started" || event.type === "iteration_finished");
+    for (const event of this.#unseen.of(events.filter((event) => !isOfRows(event)))) {
+      if (event === null) continue;
+      this.#isWithin = true;
+      yield this.#followed(event);
+    }
+  }
+
+  *#told(events: readonly QueryEvent[]): Generator<FollowedEvent> {
+    for (const event of this.#unseen.of(events)) if (event !== null) yield this.#followed(event);
+  }
+
+  #followed(event: QueryEvent): FollowedEvent {
+    return { id: this.#isWithin ? "" : `r${this.#seen}`, event, omitted: 0 };
+  }
+}
 
 class StoredLive {
   readonly #emitter: Emitter;
@@ -141,6 +231,12 @@ class StoredLive {
     this.#steering = steering;
     this.#showRunning(iterations);
     if (query.approval) this.#ask(query.approval);
+    return this.#events;
+  }
+
+  plan(items: readonly PlanItem[]): readonly QueryEvent[] {
+    this.#events = [];
+    if (items.length > 0) this.#emitter.send({ type: "plan", items });
     return this.#events;
   }
 

@@ -113,7 +113,8 @@ function Activity(): JSX.Element | null {
       ? ""
       : "Working",
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
-    isElsewhere ? "runs in another window" : question.value ? "" : doing.value,
+    isElsewhere && "runs in another window",
+    question.value ? "" : doing.value,
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
   return (

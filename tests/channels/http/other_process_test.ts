@@ -1,10 +1,15 @@
 /** Two servers on one database that claim to be different processes. */
 import assert from "node:assert/strict";
+import { QueryProgress } from "../../../src/domain/query/query_progress.ts";
+import { type EnvironmentView, fn, z } from "../../../src/extension/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";
+import { sample } from "../../extension/_sample.ts";
 import { gated } from "../../e2e/page/_gate.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import type { EngineOptions } from "../../helpers/engine.ts";
 import { until } from "../../helpers/until.ts";
+import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
 
@@ -20,12 +25,17 @@ class Servers {
     this.#path = path;
   }
 
-  async start(pid: number, replies: readonly ScriptedReply[], options: { at?: number } = {}) {
+  async start(
+    pid: number,
+    replies: readonly ScriptedReply[],
+    options: { at?: number } & Pick<EngineOptions, "extensions"> = {},
+  ) {
     this.#alive.add(pid);
     const store = this.#counted(pid, await openStore({ path: this.#path, isAlive: ({ pid }) => this.#alive.has(pid) }));
     const owner = { host: "here", space: "a boot", pid, started: "1", session: 0 };
-    const gate = gated(replies, { at: options.at ?? -1 });
-    const rig = await startRig([], { engine: { store, owner, provider: gate.provider } });
+    const { at = -1, ...more } = options;
+    const gate = gated(replies, { at });
+    const rig = await startRig([], { engine: { store, owner, provider: gate.provider, ...more } });
     return { rig, go: gate.open, crash: () => void this.#alive.delete(pid) };
   }
 
@@ -93,6 +103,102 @@ Deno.test(
     const after = await (await second.ask(`/api/v1/conversations/${id}`)).json();
     assert.equal(after.running, null);
   }),
+);
+
+const TASKS = `$plan = [{ task: "Read", done: true }, { task: "Build" }]`;
+const BUILT = `await printer.note("a"); await printer.note("b"); await printer.print()`;
+
+/** Runs a query whose first step waits within its second block, and follows the query from another server. */
+async function followed(
+  servers: Servers,
+  run: (query: {
+    readonly events: AsyncGenerator<SseEvent>;
+    readonly own: Promise<readonly SseEvent[]>;
+    readonly again: (lastId: string) => Promise<Response>;
+    readonly go: () => void;
+  }) => Promise<void>,
+): Promise<void> {
+  const gate = Promise.withResolvers<string>();
+  const printer = sample({
+    namespace: "test.printer",
+    symbols: [
+      fn("note", () => Promise.resolve("noted"), {
+        ...{ doc: "Notes.", args: z.tuple([z.string()]), returns: "string" },
+        action: { doing: "noting", done: "noted", things: "notes" },
+      }),
+      fn("print", async ({ showOutput }: EnvironmentView) => {
+        showOutput?.(new TextEncoder().encode("built 3 of 9\n"));
+        return await gate.promise;
+      }, { doc: "Prints.", untimed: true, args: z.tuple([]), returns: "string" }),
+    ],
+  });
+  const one = await servers.start(1, [
+    replyJson([TASKS, BUILT], { thinking: "I build." }),
+    replyJson(`$plan[1].done = true`, { final: "Built" }),
+  ], { extensions: [printer] });
+  const other = await servers.start(2, []);
+  await using first = one.rig;
+  await using second = other.rig;
+  const id = await first.conversation();
+  const own = first.post(messages(id), { request: "x" }, SSE).then(allEvents);
+  const running = async () => (await (await second.ask(`/api/v1/conversations/${id}`)).json()).running;
+  await until(async () => await running() !== null);
+  const path = `/api/v1/conversations/${id}/queries/${await running()}/events`;
+  const again = (lastId: string) => second.ask(path, { headers: { "last-event-id": lastId } });
+  await run({ events: sseEvents(await second.ask(path)), own, again, go: () => gate.resolve("built") });
+}
+
+Deno.test(
+  "a server sends the running step of a query of another server: its thinking, its calls, its output and its tasks",
+  withServers((servers) =>
+    followed(servers, async ({ events, own, go }) => {
+      const seen: SseEvent[] = [];
+      const [progress, whole] = [new QueryProgress(), new QueryProgress()];
+      for await (const one of events) {
+        seen.push(one);
+        progress.take(one.data);
+        if (one.event !== "call_output") continue;
+        const { thinking, blocks: [, block] = [] } = progress.step ?? {};
+        assert.deepEqual([thinking, block?.tally.text, block?.printing], ["I build.", "noted 2 notes", "built 3 of 9"]);
+        assert.deepEqual(progress.plan.map(({ state }) => state), ["done", "now"]);
+        go();
+      }
+      for (const { data } of await own) whole.take(data);
+      assert.deepEqual([progress.plan, progress.plan.map(({ state }) => state)], [whole.plan, ["done", "done"]]);
+      const ends = (all: readonly SseEvent[]) =>
+        all.flatMap(({ data }) => {
+          if (data.type === "host_call") return data.phase === "end" ? [`${data.name} ${data.action?.subject}`] : [];
+          return /finished|final/.test(data.type) ? [data.type] : [];
+        });
+      assert.deepEqual(ends(seen), ends(await own), "no event comes twice");
+    })
+  ),
+);
+
+Deno.test(
+  "a client that loses the connection within a step of another server begins again, and otherwise with the next row",
+  withServers((servers) =>
+    followed(servers, async ({ events, again, go }) => {
+      const ids: string[] = [];
+      for await (const { event, id } of events) {
+        ids.push(id);
+        if (event !== "call_output") continue;
+        assert.equal(id, "");
+        const [begun] = await Array.fromAsync({
+          async *[Symbol.asyncIterator]() {
+            for await (const one of sseEvents(await again(id))) return yield one;
+          },
+        });
+        assert.deepEqual([begun?.event, begun?.id], ["started", "r1"]);
+        go();
+      }
+      assert.match(ids.at(-1) ?? "", /^r\d+$/);
+      assert.equal((await again(ids.at(-1) ?? "")).status, 204);
+      const finished = (await allEvents(await again("r1"))).find(({ event }) => event === "iteration_finished");
+      const rest = await allEvents(await again(finished?.id ?? ""));
+      assert.deepEqual([...new Set(rest.map(({ data }) => data.iteration))], [2, null]);
+    })
+  ),
 );
 
 Deno.test(

@@ -5,10 +5,9 @@ import { createMiddleware } from "hono/factory";
 import { z } from "zod";
 import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { Exported } from "../../../conversation/export/exports.ts";
-import { BusyError, UsageError } from "../../../domain/errors.ts";
+import { BusyError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { PLAN_VARIABLE, planOf } from "../../../domain/query/plan.ts";
 import { undoCuts, undoFault, type UndoReport } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../http_parts.ts";
@@ -274,7 +273,7 @@ async function taggedDetail(c: Context<Env>, conversation: Conversation): Promis
   );
   const running = await conversations.records.running(conversationId);
   const runningElsewhere = running !== null && !c.env.runs.mayRun(conversationId);
-  const plan = await latestPlan(conversations, conversation);
+  const plan = await conversations.records.plan(conversation);
   const detail = ConversationDetailSchema.parse({ ...conversation, running, runningElsewhere, branches, plan });
   const digest = createHash("sha256").update(JSON.stringify(detail)).digest("base64url");
   return { detail, etag: `"${digest.slice(0, 22)}"` };
@@ -283,20 +282,6 @@ async function taggedDetail(c: Context<Env>, conversation: Conversation): Promis
 async function newestQuery(conversations: Conversations, branch: Conversation) {
   const [found] = await conversations.queries(branch, { newest: 1 });
   return found ? { text: oneLine(found.text, TITLE_CHARS), createdAt: found.createdAt } : null;
-}
-
-async function latestPlan(
-  { records }: Conversations,
-  conversation: Conversation,
-): Promise<z.infer<typeof ConversationDetailSchema>["plan"]> {
-  try {
-    const [kept] = await records.versions(conversation, { name: PLAN_VARIABLE, newest: 1 });
-    const items = planOf(kept?.shown?.value);
-    return kept === undefined || items.length === 0 ? null : { at: kept.createdAt, items };
-  } catch (error) {
-    if (error instanceof UsageError) return null; // No block has set the variable.
-    throw error;
-  }
 }
 
 interface Answered {

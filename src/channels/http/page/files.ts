@@ -46,9 +46,9 @@ function withPreloads(html: string, app: string): string {
   return html.replace(/(?= *<script )/, links.join(""));
 }
 
-/** Browsers need neither the comments nor the indentation of a style. */
+/** Browsers need neither the comments of a style nor the white space beside its punctuation. */
 function compact(style: string): string {
-  return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/^\s+/gm, "");
+  return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/\s*([{};])\s*/g, "$1").replace(/([:,])\s+/g, "$1");
 }
 
 const scripts = builtScripts();
