@@ -1,10 +1,13 @@
-/** `deno task compile [--target <triple>] [--output <path>]` makes the executable in two steps. `deno bundle` turns the
+/** `deno task compile [--target <triple>] [--output <path>] [--quick]` makes the executable in two steps. `deno bundle` turns the
  * program into plain JavaScript, and `deno compile` embeds it. The bundle adds 6.5 MB and 41 ms to the start; whole npm
  * packages would add 69.5 MB and 131 ms.
  *
  * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. The files are
  * `main.js`, the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by
  * its URL.
+ *
+ * `--quick` skips the work that only makes the executable smaller, half of the processor time. Tests without their long
+ * part use such an executable.
  *
  * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime.
  * DENORT_DIR is a folder of base runtimes, each named denort-<target>. */
@@ -14,7 +17,7 @@ import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
-import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { bundleAll, bundleStale, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { compact, compactModule } from "./compact.ts";
 import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
 import { moduleScript } from "./executable/module_script.ts";
@@ -26,6 +29,7 @@ import { namePackages } from "./name_packages.ts";
 export interface CompileOptions {
   readonly output?: string;
   readonly target?: string | undefined;
+  readonly quick?: boolean | undefined;
   /** The address of the newest release and the public key, which the executable uses for `vis update`. */
   readonly release?: ReleaseSource | undefined;
 }
@@ -71,7 +75,7 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 
 /** Builds the embedded JavaScript. Returns its folder, and the attached files if the system supports them. */
 async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
-  await bundleAll();
+  await (options.quick ? bundleStale() : bundleAll());
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
   for (const path of [folder, own]) await Deno.remove(path, { recursive: true }).catch(() => {});
   await Deno.mkdir(own, { recursive: true });
@@ -81,13 +85,14 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
-  const scripts = await takeScripts(folder, options.release);
+  const scripts = await takeScripts(folder, options);
   await addParts(folder);
   const runsHere = !options.target || options.target === Deno.build.target;
   if (runsHere) await addCodeCaches(folder);
   await packProgram(folder, {
     scripts,
     own,
+    level: options.quick ? 1 : 19,
     writeEntry: (more) => Deno.writeTextFile(join(folder, "main.js"), entry(more, null)),
     embed: runsHere ? (output) => embed(folder, { output }) : null,
   });
@@ -128,11 +133,14 @@ async function addParts(folder: string): Promise<void> {
 }
 
 /** Returns the modules of the bundle as scripts, by their names. The folder is empty afterwards. */
-async function takeScripts(folder: string, release?: ReleaseSource): Promise<ReadonlyMap<string, string>> {
+async function takeScripts(
+  folder: string,
+  { release, quick }: CompileOptions,
+): Promise<ReadonlyMap<string, string>> {
   const scripts = new Map<string, string>();
   for await (const { name } of Deno.readDir(folder)) {
     const module = withSource(namePackages(await Deno.readTextFile(join(folder, name))), release);
-    const { code, program } = compactModule(module);
+    const { code, program } = quick ? { code: module } : compactModule(module);
     scripts.set(name, moduleScript(name, code, program));
     await Deno.remove(join(folder, name));
   }
@@ -234,8 +242,10 @@ export async function embedEmpty(options: CompileOptions & { readonly output: st
 
 if (import.meta.main) {
   try {
-    const { values } = parseArgs({ options: { target: { type: "string" }, output: { type: "string", short: "o" } } });
-    const output = await compile(values.output ? { ...values, output: values.output } : { target: values.target });
+    const { values: { output: path, ...options } } = parseArgs({
+      options: { target: { type: "string" }, output: { type: "string", short: "o" }, quick: { type: "boolean" } },
+    });
+    const output = await compile(path ? { ...options, output: path } : options);
     const file = await Deno.stat(output).catch(() => Deno.stat(`${output}.exe`));
     console.log(`${dirname(output)}/${basename(output)}  ${(file.size / 1e6).toFixed(1)} MB`);
   } catch (error) {

@@ -8,6 +8,8 @@ export interface PackOptions {
   /** The modules as scripts (module_script.ts), by their names. */
   readonly scripts: ReadonlyMap<string, string>;
   readonly own: string;
+  /** The level of zstd, up to 22. */
+  readonly level: number;
   readonly writeEntry: (more: string) => Promise<void>;
   /** Makes an executable of the folder; null if it could not run here. */
   readonly embed: ((output: string) => Promise<void>) | null;
@@ -18,7 +20,10 @@ export interface PackOptions {
  * Modules that a run evaluates are together in `program.js`, so that they have one code cache with only the code that
  * a rehearsal compiles. All scripts are compressed, because each process holds all embedded files in memory, and for
  * the size of the executable. */
-export async function packProgram(folder: string, { scripts, own, writeEntry, embed }: PackOptions): Promise<void> {
+export async function packProgram(
+  folder: string,
+  { scripts, own, level, writeEntry, embed }: PackOptions,
+): Promise<void> {
   const write = (name: string, parts: readonly string[]): Promise<void> =>
     Deno.writeTextFile(join(folder, name), `(define) => {\n${parts.join("")}}\n`);
   for (const [name, script] of scripts) await write(name, [script]);
@@ -33,24 +38,30 @@ export async function packProgram(folder: string, { scripts, own, writeEntry, em
   const names: readonly string[] = JSON.parse(await Deno.readTextFile(evaluated));
   await write(PACK, names.map((name) => scripts.get(name) ?? ""));
   for (const name of scripts.keys()) if (names.includes(name) && name !== PACK) await Deno.remove(join(folder, name));
-  for (const { name } of [...Deno.readDirSync(folder)]) if (scripts.has(name)) await compress(folder, name, own);
+  for (const { name } of [...Deno.readDirSync(folder)]) {
+    if (scripts.has(name)) await compress(folder, name, { own, level });
+  }
 
   if (embed) {
     const output = join(own, "rehearsal");
     await embed(output);
     await rehearse(output, []);
     await Deno.copyFile(cache, join(folder, "program.cache"));
-    await compress(folder, "program.cache", own);
+    await compress(folder, "program.cache", { own, level });
   }
   await writeEntry("");
 }
 
 /** The original is kept for readers of a stack. */
-async function compress(folder: string, name: string, own: string): Promise<void> {
+async function compress(
+  folder: string,
+  name: string,
+  { own, level }: Pick<PackOptions, "own" | "level">,
+): Promise<void> {
   const path = join(folder, name);
   const content = await Deno.readFile(path);
   // With its size in front, the content is unpacked to its final place instead of a window of 8 MB.
-  const options = { params: { [constants.ZSTD_c_compressionLevel]: 19 }, pledgedSrcSize: content.length };
+  const options = { params: { [constants.ZSTD_c_compressionLevel]: level }, pledgedSrcSize: content.length };
   await Deno.writeFile(`${path}.zst`, zstdCompressSync(content, options));
   await Deno.rename(path, join(own, name));
 }

@@ -38,8 +38,8 @@ export async function sourceLauncher(): Promise<Launcher> {
   };
 }
 
-export async function compiledLauncher(): Promise<Launcher> {
-  const { path, missing, ready } = await compiledProgram();
+export async function compiledLauncher(options?: Parameters<typeof compiledProgram>[0]): Promise<Launcher> {
+  const { path, missing, ready } = await compiledProgram(options);
   return { name: "compiled", argv: [path], env: { PATH: "/usr/bin:/bin" }, missing, ready: once(ready) };
 }
 

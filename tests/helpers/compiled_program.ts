@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { baseRuntime } from "./base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const OUTPUT = "dist/tests/vis";
+const OUTPUT = "dist/tests/vis", QUICK_OUTPUT = "dist/tests/quick/vis";
 const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.json", "deno.lock"];
 
 export interface CompiledProgram {
@@ -14,10 +14,12 @@ export interface CompiledProgram {
   ready(): Promise<void>;
 }
 
-/** Returns the executable, made once for all tests. Test files are threads of one process, or run one after another. */
-export async function compiledProgram(): Promise<CompiledProgram> {
+/** Returns the executable, made once for all tests. Test files are threads of one process, or run one after another.
+ * The executable of `compile --quick` is larger, and takes half of the processor time to make. */
+export async function compiledProgram({ quick = false }: { readonly quick?: boolean } = {}): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
-  const path = join(ROOT, OUTPUT);
+  const output = quick ? QUICK_OUTPUT : OUTPUT;
+  const path = join(ROOT, output);
   return {
     path,
     missing: runtime.ok ? "" : runtime.reason,
@@ -26,7 +28,7 @@ export async function compiledProgram(): Promise<CompiledProgram> {
       using lock = await Deno.open(`${path}.lock`, { create: true, write: true });
       await lock.lock(true);
       if (await isCurrent(path)) return;
-      const args = ["run", "-A", join(ROOT, "scripts/compile.ts"), "--output", OUTPUT];
+      const args = ["run", "-A", join(ROOT, "scripts/compile.ts"), "--output", output, ...quick ? ["--quick"] : []];
       const command = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { ...runtime.env } });
       const { code, stderr } = await command.output();
       if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
