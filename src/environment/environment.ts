@@ -11,7 +11,7 @@ import { withAdvice } from "../domain/query/host_call.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
-import type { EnvironmentView } from "../extension/spec.ts";
+import type { EnvironmentView, NamedFile } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
@@ -32,7 +32,7 @@ import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_for_extensions.ts";
 import { findVersion, valueOf } from "./conversation_history.ts";
 import { type InputVariable, InputVariables, isNamedFiles, namedFilesVariable } from "./input_variables.ts";
-import { namedFiles } from "./named_files.ts";
+import { namedFiles, type NamedRoom } from "./named_files.ts";
 import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";
 import {
   missingNames,
@@ -163,14 +163,18 @@ export class Environment {
 
   /** Gives the input, and the files and folders that the request names as `@path`. */
   async begin(request: string, input: readonly InputVariable[]): Promise<void> {
-    const { registry } = this.#parts;
-    const files = await namedFiles(
-      request,
-      async (path, options) => await registry.namedFile(this.view(), path, options) ?? null,
-    );
+    const files = await this.namedFiles(request);
     const others = input.filter(({ image }) => !isNamedFiles(image));
     const given = files.length === 0 ? others : [...others, namedFilesVariable(files)];
     if (given.length > 0) await this.give(given);
+  }
+
+  /** Resolves with the files and folders that the text names as `@path`. */
+  async namedFiles(text: string, room?: NamedRoom): Promise<readonly NamedFile[]> {
+    const { registry } = this.#parts;
+    const read = async (path: string, options: { readonly chars: number }): Promise<NamedFile | null> =>
+      await registry.namedFile(this.view(), path, options) ?? null;
+    return await namedFiles(text, { read, room });
   }
 
   /** When the promise resolves, a running child has the variables, except large texts. */

@@ -1,7 +1,14 @@
 import type { NamedFile } from "../extension/spec.ts";
 
 const NAMED = /(?<=^|[\s(])@(?:"([^"\n]{1,1000})"|([^\s@"]{1,1000}))/g;
-const MOST = { named: 20, file: 8_000, all: 24_000 };
+const MOST_NAMED = 20;
+
+export interface NamedRoom {
+  readonly file: number;
+  readonly all: number;
+}
+
+const IN_REQUEST: NamedRoom = { file: 8_000, all: 24_000 };
 
 /** The signs after a path may belong to the sentence. */
 const AFTER = /[.,;:!?)\]}'’]+$/;
@@ -9,12 +16,15 @@ const AFTER = /[.,;:!?)\]}'’]+$/;
 /** `read` resolves with null if nothing is there. */
 export async function namedFiles(
   request: string,
-  read: (path: string, options: { readonly chars: number }) => Promise<NamedFile | null>,
+  { read, room: { file: most, all } = IN_REQUEST }: {
+    readonly read: (path: string, options: { readonly chars: number }) => Promise<NamedFile | null>;
+    readonly room?: NamedRoom | undefined;
+  },
 ): Promise<readonly NamedFile[]> {
   const found = new Map<string, NamedFile>();
-  let room = MOST.all;
+  let room = all;
   for (const path of namedPaths(request)) {
-    const chars = Math.min(MOST.file, room);
+    const chars = Math.min(most, room);
     const file = await read(path, { chars }) ?? await readWithoutSigns(path, (one) => read(one, { chars }));
     if (file === null || found.has(file.path)) continue;
     found.set(file.path, file);
@@ -34,7 +44,7 @@ async function readWithoutSigns(
 function namedPaths(request: string): ReadonlySet<string> {
   const paths = new Set<string>();
   for (const [, quoted, plain = ""] of request.matchAll(NAMED)) {
-    if (paths.size >= MOST.named) break;
+    if (paths.size >= MOST_NAMED) break;
     paths.add(quoted ?? plain);
   }
   return paths;

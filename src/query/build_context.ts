@@ -33,7 +33,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     ...state.said.slice(-SAID.messages).map((text) =>
       `The user said meanwhile${wholeOf(text)}: ${clip(text, SAID.chars)}`
     ),
-    ...steered.map((text) => `The user says meanwhile${wholeOf(text)}: ${text}`),
+    ...(await Promise.all(steered.map((text) => messageNotes(text, environment)))).flat(),
     ...state.notes.splice(0),
     ...environment.takeNotes(),
   ];
@@ -61,6 +61,18 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     nudges: await nudges(source),
     caps,
   };
+}
+
+/** The context shortens longer notes. */
+const NAMED_ROOM = { file: 2_000, all: 2_000 };
+
+/** Named files have the same form as in a request. */
+async function messageNotes(text: string, environment: Pick<Environment, "namedFiles">): Promise<readonly string[]> {
+  const files = await environment.namedFiles(text, NAMED_ROOM);
+  return [
+    `The user says meanwhile${wholeOf(text)}: ${text}`,
+    ...files.map(({ path, about, text }) => `@${path} in this message: ${about}${text === null ? "" : `:\n${text}`}`),
+  ];
 }
 
 function wholeOf(text: string): string {

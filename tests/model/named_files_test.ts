@@ -105,6 +105,30 @@ Deno.test("a later call has the named files with the same bytes, and a retry rea
   }, () => [look, done, done]);
 });
 
+Deno.test("a call has the text of each file that a message to the running request names with @", async () => {
+  const told: Promise<boolean>[] = [];
+  const at: { engine?: Awaited<ReturnType<typeof startEngine>> } = {};
+  const steered = (text: string) => () => {
+    told.push(at.engine!.conversations.steer(at.engine!.branch, text));
+    return replyJson("const n = 1");
+  };
+  await engineIn(
+    async (engine) => {
+      at.engine = engine;
+      await engine.conversations.ask(engine.branch, "Count", options);
+      assert.deepEqual(await Promise.all(told), [true, true]);
+      assert.match(
+        engine.context(1),
+        /- The user says meanwhile: See @lib\/parse\.js, please\n- @lib\/parse\.js in this message: 31 characters:\n +export const one = 1;/,
+      );
+      assert.doesNotMatch(engine.context(2), /one = 1/);
+      assert.match(engine.context(2), /@long\.txt in this message: the first 2000 of 20000 characters; fs\.readFile/);
+      assert.ok(engine.context(2).length < 5_000);
+    },
+    () => [steered("See @lib/parse.js, please"), steered("And @long.txt"), done],
+  );
+});
+
 Deno.test("a change of a named file fails if another program has changed the file since the request", async () => {
   const edit = replyJson('await fs.writeFile("lib/parse.js", "mine")');
   const replies = (workspace: string) => [

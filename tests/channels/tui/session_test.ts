@@ -208,7 +208,7 @@ Deno.test("/undo names the files that prevent it, and /undo rest undoes the othe
     await screen.until("Done: one");
     await screen.until((now) => !now.includes("Esc cancels"));
     screen.type(`/undo${ENTER}`);
-    await screen.until(/b\.ts got later changes[^]*\/undo rest undoes\s+the\s+other\s+file/);
+    await screen.until(/b\.ts got later changes[^]*\/undo\s+rest undoes\s+the\s+other\s+file/);
     screen.type(`/undo rest${ENTER}`);
     await screen.until("Undid changes in a.ts");
   });
