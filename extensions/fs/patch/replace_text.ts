@@ -1,4 +1,4 @@
-import { advised, Pace, shorten } from "@vis/extension";
+import { advised, counted, Pace, shorten } from "@vis/extension";
 import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
@@ -25,7 +25,8 @@ export async function replaceText(
   const { wanted, places } = await placesOf(text, edit, { path, signal });
   if (places.length === 0) {
     const near = await nearestPlace(text, edit.old, { signal });
-    throw new Error(`Cannot edit ${path}: the file does not contain the old text ${excerpt(edit.old)}${near}`);
+    const missing = near === "" ? sought(edit.old) : ` ${excerpt(edit.old)}`;
+    throw new Error(`Cannot edit ${path}: the file does not contain the old text${missing}${near}`);
   }
   if (places.length > 1 && !edit.all) {
     const shown = places.slice(0, MAX_SHOWN).map((at) => `${lineOf(text, at)}: ${lineAt(text, at)}`).join("\n");
@@ -84,6 +85,13 @@ function lineOf(text: string, at: number): number {
 function lineAt(text: string, at: number): string {
   const end = text.indexOf("\n", at);
   return text.slice(text.lastIndexOf("\n", at - 1) + 1, end < 0 ? undefined : end).trim().slice(0, MAX_LINE);
+}
+
+function sought(text: string): string {
+  const lines = text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd().split("\n");
+  if (lines.length < 2) return ` ${excerpt(text)}`;
+  const more = lines.length > MAX_SHOWN ? [`… ${counted(lines.length - MAX_SHOWN, "more line")}`] : [];
+  return [":", ...lines.slice(0, MAX_SHOWN).map((line) => shorten(line, MAX_LINE)), ...more].join("\n");
 }
 
 function excerpt(text: string): string {

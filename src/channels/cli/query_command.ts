@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { AskOptions } from "../../conversation/ask_options.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { readableJson } from "../../domain/kit/json.ts";
-import { counted, durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
+import { clip, counted, durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
@@ -20,7 +20,7 @@ import { notesBelow } from "../../domain/query/work_summary.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine, newBlock, onlyAnswers, QueryProgress } from "../../domain/query/query_progress.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
-import type { PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import type { BlockResult, PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 import { exitCodeOf, interrupt, jsonText } from "./output.ts";
 
@@ -31,7 +31,7 @@ export interface QueryCommandFlags {
   readonly trace?: boolean;
 }
 
-interface QueryCommand {
+export interface QueryCommand {
   readonly io: Io;
   readonly flags: QueryCommandFlags;
   readonly schema: boolean;
@@ -461,8 +461,7 @@ export class Progress {
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
     );
-    const failed = this.#color.red(`${threw ? "✗ " : ""}${oneLine(visibleText(blockFailure(result)), 300)}`);
-    if (!result.ok) this.#indented(failed);
+    if (!result.ok) this.#indented(`${threw ? "✗ " : ""}${failureText(result)}`, this.#color.red);
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
   }
@@ -509,7 +508,7 @@ export class Progress {
       const value = result.outcome === "none" ? "" : visibleText(result.preview).slice(0, MOST_RESULT);
       return this.#indented(`${this.#color.green("✓")} ${value}${time}`);
     }
-    this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(blockFailure(result)), 300)}${time}`);
+    this.#indented(`${this.#color.red("✗")} ${failureText(result)}${time}`);
   }
 
   #diff(diff: string): void {
@@ -543,6 +542,16 @@ export class Progress {
   #unused(at: string, text: string): void {
     this.painted(`${this.#color.dim(at)}${this.#color.yellow(oneLine(visibleText(text), 220))}`);
   }
+}
+
+const MOST_FAILURE = { lines: 10, chars: 300 };
+
+/** The message of a failed edit has lines of the file, so its lines stay apart. */
+function failureText(result: BlockResult): string {
+  const lines = visibleText(blockFailure(result)).trimEnd().split("\n");
+  const shown = lines.slice(0, MOST_FAILURE.lines).map((line) => clip(line, MOST_FAILURE.chars));
+  return [...shown, ...lines.length > shown.length ? [`… ${counted(lines.length - shown.length, "more line")}`] : []]
+    .join("\n");
 }
 
 const TICK_MS = 1_000;

@@ -53,7 +53,8 @@ export function startsSuite(launcher: Launcher): void {
     const { code, stdout, stderr } = await user.run(["demo"], { env: NO_PROVIDER, cwd: user.home });
     assert.deepEqual([code, stderr], [0, ""], stdout);
     const [, first = "", second = "", third = "", fourth = "", fifth = ""] = stdout.split(/^> /m);
-    assert.match(first, /TODO/);
+    assert.match(first, /^ {4}✓ searched for TODO · 4 matches [\d.]+ m?s$[^]*^2 steps · /m);
+    assert.doesNotMatch(first, /const lines/);
     assert.match(second, /mean/i);
     assert.match(third, /1[.,\s]?234[.,]56/);
     assert.match(third, /a new one continues/);

@@ -121,6 +121,8 @@ Deno.test("fs.edit() shows how missing text differs", async () => {
     /the nearest is line 3, " {4}go\(\)": its character 5 is g \(U\+0067\), not s/,
   );
   assert.match(await of("nothing"), /the file does not contain the old text "nothing"$/);
+  assert.match(await of("\nalpha\n  beta\n"), /the file does not contain the old text:\nalpha\n {2}beta$/);
+  assert.match(await of("x1\n".repeat(8)), /the old text:\n(?:x1\n){6}… 2 more lines$/);
   assert.match(await of(""), /old is empty/);
 });
 

@@ -2,12 +2,10 @@ import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { ConfigError, fileCode, fileFault, UsageError } from "../../../domain/errors.ts";
-import { oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { reasonText } from "../../../domain/query/outcomes.ts";
+import { oneLine } from "../../../domain/kit/text.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { exitCodeOf, interrupt } from "../output.ts";
 import { withSession } from "../program/command.ts";
-import { Progress } from "../query_command.ts";
+import { type QueryCommand, runQueryCommand } from "../query_command.ts";
 
 const REQUESTS = {
   first: [
@@ -100,22 +98,21 @@ async function askAll(
   { session, branch, io }: { readonly session: Session; readonly branch: Conversation; readonly io: Io },
 ): Promise<number> {
   const color = pc.createColors(io.stdoutColor);
-  // The demo shows the work like an answer, so the work goes to stdout.
-  const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
-    verbose: true,
-  });
-  using interrupted = interrupt(io);
+  // The demo shows the work like an answer, so the work goes to stdout. The demo asks the user nothing.
+  const shown: Io = {
+    ...io,
+    stderr: io.stdout,
+    stderrColor: io.stdoutColor,
+    stderrIsTerminal: io.stdoutIsTerminal,
+    stdinIsTerminal: false,
+    onInterrupt: (run) => io.onInterrupt(run),
+  };
+  const flags = { output: "text", quiet: false, verbose: false } as const;
   for (const request of requests) {
     io.stdout(`\n${color.bold(`> ${request}`)}\n`);
-    const result = await session.conversations.ask(branch, request, {
-      signal: interrupted.signal,
-      emit: (event) => progress.show(event),
-    });
-    io.stdout(`${color.bold(visibleText(result.answer.trimEnd()))}\n`);
-    if (result.status !== "done") {
-      io.stderr(`vis: The demo failed: ${reasonText(result.reason)}\n`);
-      return exitCodeOf(result);
-    }
+    const begin: QueryCommand["begin"] = (options) => session.conversations.ask(branch, request, options);
+    const code = await runQueryCommand({ io: shown, flags, schema: false, begin });
+    if (code !== 0) return code;
   }
   return 0;
 }

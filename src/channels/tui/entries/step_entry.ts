@@ -26,7 +26,7 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
+const MOST = { thinking: 8, chars: 500, code: 16, failure: 10 } as const;
 const WHOLE = 2_000;
 const LINE_CHARS = 1_000;
 const CODE_CHARS = 200_000;

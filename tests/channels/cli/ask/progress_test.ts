@@ -76,7 +76,7 @@ Deno.test("Progress shows errors, refusals, empty and unusable replies, each onc
   progress.show(event({ type: "iteration_finished", outcome: "empty", reason: "its code\ndid not run", ms: 1 }, 5));
   assert.equal(
     io.err,
-    "[1] ✗ f() 3 ms\n    TypeError: f is not a function\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n[5] its code did not run\n",
+    "[1] ✗ f() 3 ms\n    TypeError: f is\n    not a function\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n[5] its code did not run\n",
   );
 });
 
