@@ -2,6 +2,7 @@ import { z } from "@vis/extension";
 import {
   committedFiles,
   isOf,
+  NothingToUndo,
   openChanges,
   undoChanges,
   undoFaults,
@@ -61,12 +62,15 @@ export async function undoCli(
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    printJson({ error: error.message, ...(error instanceof UndoRefused ? refusal(error) : {}) });
+    printJson({ error: error.message, ...reasonsOf(error) });
     return 1;
   }
 }
 
-function refusal({ forcible, others, kept }: UndoRefused) {
+function reasonsOf(error: Error): object {
+  if (error instanceof NothingToUndo) return { nothing: true };
+  if (!(error instanceof UndoRefused)) return {};
+  const { forcible, others, kept } = error;
   return { ...(forcible ? { code: "files_changed" } : {}), ...(others > 0 ? { others, kept } : {}) };
 }
 

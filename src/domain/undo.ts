@@ -23,6 +23,8 @@ export interface UndoReport {
   readonly error?: string;
   /** With `force`, the undo changes more files. */
   readonly code?: "files_changed";
+  /** The workspace has no changes to undo, or to redo. */
+  readonly nothing?: boolean;
   /** With an error, the number of files that the undo changes with `rest`. */
   readonly others?: number;
   readonly changes?: readonly FileChange[];

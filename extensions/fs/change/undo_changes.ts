@@ -102,7 +102,7 @@ function noteSeparate(
 
 function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   const [rest] = choice.redo ? [] : chooseChanges(all, { ...choice, force: true });
-  if (rest === undefined) return new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
+  if (rest === undefined) return new NothingToUndo(`Nothing to ${choice.redo ? "redo" : "undo"}`);
   const paths = rest.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
   return new UndoRefused(`Nothing to undo, except in ${paths}, which an undo kept`, { forcible: true });
 }
@@ -440,6 +440,10 @@ export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
     const items = one.items.filter(({ path }) => rest.includes(path));
     return items.length > 0 ? [{ ...one, items, isRest: true, undone }] : [];
   });
+}
+
+export class NothingToUndo extends Error {
+  override readonly name = "NothingToUndo";
 }
 
 export class UndoRefused extends Error {

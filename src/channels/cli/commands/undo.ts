@@ -1,5 +1,6 @@
+import { relative } from "node:path";
 import { UsageError } from "../../../domain/errors.ts";
-import { counted, localTime, visibleText } from "../../../domain/kit/text.ts";
+import { counted, localTime, shellText, visibleText } from "../../../domain/kit/text.ts";
 import {
   earlierRequest,
   type FileChange,
@@ -57,6 +58,10 @@ export async function undoCommand(
     const older = steps === undefined && !redo ? await earlierThanLast(report, { services, flags }) : "";
     if (older !== "") io.stderr(`vis: ${visibleText(older)}\n`);
   }
+  if (report.nothing || isList && report.changes?.length === 0) {
+    const elsewhere = await changesElsewhere({ services, flags }).catch(() => null); // The undo is over.
+    if (elsewhere !== null) io.stderr(`vis: ${visibleText(elsewhere)}\n`);
+  }
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
@@ -81,6 +86,38 @@ async function ofBranch(
       return { conversation };
     }
   });
+}
+
+const LATEST = 200, MOST_FOLDERS = 5;
+
+/** A conversation of a folder above or below may have the changes that the user means. */
+async function changesElsewhere(
+  { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
+): Promise<string | null> {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const branch = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
+    const latest = branch === null ? await conversations.list({ limit: LATEST }) : [branch];
+    const isNear = (folder: string): boolean =>
+      folder !== "" && folder !== workspace &&
+      (branch !== null || isBelow(folder, workspace) || isBelow(workspace, folder));
+    const folders = new Set(latest.map((one) => one.workspace).filter(isNear));
+    for (const folder of [...folders].slice(0, MOST_FOLDERS)) {
+      const admin = await services.extensionAdmin({ cwd: folder });
+      const options = { list: true, ...(branch === null ? {} : { conversation: branch.conversationId }) };
+      const { changes = [] } = await runUndo(admin, options).catch(() => null) ?? {};
+      const isOpen = ({ change, undone }: FileChange): boolean =>
+        !undone && (flags.redo ? change === "undo" : change !== "undo" && change !== "redo");
+      if (!changes.some(isOpen)) continue;
+      const path = flags.cwd === undefined && isBelow(folder, workspace) ? relative(workspace, folder) : folder;
+      const command = ["vis", "undo", ...flags.redo ? ["--redo"] : [], "--cwd", path];
+      return `The latest file changes are of ${path}; run ${shellText(command)}`;
+    }
+    return null;
+  });
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 async function earlierThanLast(

@@ -31,7 +31,8 @@ async function run(
         ...admin,
         run: (args, { print }) => {
           asked.push({ args, cwd });
-          if (code !== null) print(`${JSON.stringify(answer)}\n`);
+          const told = typeof answer === "function" ? answer({ args, cwd }) : answer;
+          if (code !== null) print(`${JSON.stringify(told)}\n`);
           return Promise.resolve(code);
         },
       }),
@@ -87,6 +88,36 @@ Deno.test("vis undo names the request that it undid, if later ones changed no fi
     "",
   ]);
   assert.deepEqual(await told("q3"), [""]);
+});
+
+Deno.test("vis undo without changes names the folder below or above that has the latest changes", async () => {
+  const folders = ["/other", "/ws2", "/ws/packages/b", "/ws/packages/my a", "/"];
+  const session = {
+    ...fakeSession({ list: () => Promise.resolve(folders.map((workspace) => ({ workspace })) as never) }),
+    workspace: "/ws",
+  };
+  const told = async (words: readonly string[], { of, change = "edit" }: { of: string; change?: string }) => {
+    const answer = ({ args, cwd = "/ws" }: { args: readonly string[]; cwd?: string | undefined }) =>
+      args.includes("--list")
+        ? { changes: cwd === of ? [{ ...CHANGE, change, undone: false }] : [] }
+        : { error: "Nothing to undo", nothing: true };
+    const { code, err, asked } = await run(["undo", ...words], { answer, session });
+    assert.equal(code, words.includes("--list") ? 0 : 1);
+    assert.ok(asked.every(({ cwd }) => cwd !== "/other" && cwd !== "/ws2"));
+    return err;
+  };
+  const below = "vis: The latest file changes are of packages/my a; run vis undo --cwd 'packages/my a'\n";
+  assert.equal(await told([], { of: "/ws/packages/my a" }), `vis: Nothing to undo\n${below}`);
+  assert.equal(
+    await told(["--list"], { of: "/ws/packages/my a" }),
+    `No file changes are recorded for this workspace\n${below}`,
+  );
+  assert.match(await told([], { of: "/" }), /The latest file changes are of \/; run vis undo --cwd \/\n$/);
+  assert.match(
+    await told(["--redo"], { of: "/ws/packages/b", change: "undo" }),
+    /run vis undo --redo --cwd packages\/b\n$/,
+  );
+  assert.equal(await told([], { of: "/other" }), "vis: Nothing to undo\n");
 });
 
 Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless", async () => {
