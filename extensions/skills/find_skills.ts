@@ -82,7 +82,7 @@ const UNREADABLE = "its SKILL.md is binary or unreadable, leads out of its folde
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
-    return `the first ${MAX_HEAD} characters of its SKILL.md have no name and description between two lines of ---`;
+    return `the first ${MAX_HEAD} characters of its SKILL.md have no description between two lines of ---`;
   }
   const own = field(head, "name");
   const description = field(head, "description");
