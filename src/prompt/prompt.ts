@@ -100,7 +100,7 @@ Never repeat what failed: change the approach.
 - Long work: keep $plan = [{task, done}] for the user.
 
 # Functions
-requestMoreIterations(n), rarely needed: new results extend the budget · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log
+requestMoreIterations(n), rarely needed: new results extend the budget · answer(value, {type, confidence}): finishes with a value up to 64 MiB · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log
 
 # TypeScript
 - await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.
