@@ -16,32 +16,34 @@ import p13 from "./extend/publish.md" with { type: "text" };
 import p14 from "./extend/spec.md" with { type: "text" };
 import p15 from "./glossary.md" with { type: "text" };
 import p16 from "./guide/approvals.md" with { type: "text" };
-import p17 from "./guide/coming-from.md" with { type: "text" };
-import p18 from "./guide/compare.md" with { type: "text" };
-import p19 from "./guide/conversations.md" with { type: "text" };
-import p20 from "./guide/files-and-commands.md" with { type: "text" };
-import p21 from "./guide/hooks.md" with { type: "text" };
-import p22 from "./guide/install.md" with { type: "text" };
-import p23 from "./guide/interactive.md" with { type: "text" };
-import p24 from "./guide/large-inputs.md" with { type: "text" };
-import p25 from "./guide/providers.md" with { type: "text" };
-import p26 from "./guide/questions.md" with { type: "text" };
-import p27 from "./guide/review.md" with { type: "text" };
-import p28 from "./guide/scripts.md" with { type: "text" };
-import p29 from "./guide/security.md" with { type: "text" };
-import p30 from "./guide/settings.md" with { type: "text" };
-import p31 from "./guide/start.md" with { type: "text" };
-import p32 from "./guide/troubleshooting.md" with { type: "text" };
-import p33 from "./guide/why-code.md" with { type: "text" };
-import p34 from "./serve/access.md" with { type: "text" };
-import p35 from "./serve/clients.md" with { type: "text" };
-import p36 from "./serve/data.md" with { type: "text" };
-import p37 from "./serve/deploy/README.md" with { type: "text" };
-import p38 from "./serve/deploy/scale.md" with { type: "text" };
-import p39 from "./serve/http.md" with { type: "text" };
-import p40 from "./serve/openai.md" with { type: "text" };
-import p41 from "./serve/telegram.md" with { type: "text" };
-import p42 from "./serve/web-page.md" with { type: "text" };
+import p17 from "./guide/cheat-sheet.md" with { type: "text" };
+import p18 from "./guide/coming-from.md" with { type: "text" };
+import p19 from "./guide/compare.md" with { type: "text" };
+import p20 from "./guide/conversations.md" with { type: "text" };
+import p21 from "./guide/files-and-commands.md" with { type: "text" };
+import p22 from "./guide/hooks.md" with { type: "text" };
+import p23 from "./guide/install.md" with { type: "text" };
+import p24 from "./guide/interactive.md" with { type: "text" };
+import p25 from "./guide/large-inputs.md" with { type: "text" };
+import p26 from "./guide/monorepo.md" with { type: "text" };
+import p27 from "./guide/providers.md" with { type: "text" };
+import p28 from "./guide/questions.md" with { type: "text" };
+import p29 from "./guide/review.md" with { type: "text" };
+import p30 from "./guide/scripts.md" with { type: "text" };
+import p31 from "./guide/security.md" with { type: "text" };
+import p32 from "./guide/settings.md" with { type: "text" };
+import p33 from "./guide/start.md" with { type: "text" };
+import p34 from "./guide/troubleshooting.md" with { type: "text" };
+import p35 from "./guide/why-code.md" with { type: "text" };
+import p36 from "./serve/access.md" with { type: "text" };
+import p37 from "./serve/clients.md" with { type: "text" };
+import p38 from "./serve/data.md" with { type: "text" };
+import p39 from "./serve/deploy/README.md" with { type: "text" };
+import p40 from "./serve/deploy/scale.md" with { type: "text" };
+import p41 from "./serve/http.md" with { type: "text" };
+import p42 from "./serve/openai.md" with { type: "text" };
+import p43 from "./serve/telegram.md" with { type: "text" };
+import p44 from "./serve/web-page.md" with { type: "text" };
 
 /** The pages for users, by their paths in `docs/` without `.md`; `README` is the one of the repository. */
 export const pages: Readonly<Record<string, string>> = {
@@ -62,30 +64,32 @@ export const pages: Readonly<Record<string, string>> = {
   "extend/spec": p14,
   glossary: p15,
   "guide/approvals": p16,
-  "guide/coming-from": p17,
-  "guide/compare": p18,
-  "guide/conversations": p19,
-  "guide/files-and-commands": p20,
-  "guide/hooks": p21,
-  "guide/install": p22,
-  "guide/interactive": p23,
-  "guide/large-inputs": p24,
-  "guide/providers": p25,
-  "guide/questions": p26,
-  "guide/review": p27,
-  "guide/scripts": p28,
-  "guide/security": p29,
-  "guide/settings": p30,
-  "guide/start": p31,
-  "guide/troubleshooting": p32,
-  "guide/why-code": p33,
-  "serve/access": p34,
-  "serve/clients": p35,
-  "serve/data": p36,
-  "serve/deploy/README": p37,
-  "serve/deploy/scale": p38,
-  "serve/http": p39,
-  "serve/openai": p40,
-  "serve/telegram": p41,
-  "serve/web-page": p42,
+  "guide/cheat-sheet": p17,
+  "guide/coming-from": p18,
+  "guide/compare": p19,
+  "guide/conversations": p20,
+  "guide/files-and-commands": p21,
+  "guide/hooks": p22,
+  "guide/install": p23,
+  "guide/interactive": p24,
+  "guide/large-inputs": p25,
+  "guide/monorepo": p26,
+  "guide/providers": p27,
+  "guide/questions": p28,
+  "guide/review": p29,
+  "guide/scripts": p30,
+  "guide/security": p31,
+  "guide/settings": p32,
+  "guide/start": p33,
+  "guide/troubleshooting": p34,
+  "guide/why-code": p35,
+  "serve/access": p36,
+  "serve/clients": p37,
+  "serve/data": p38,
+  "serve/deploy/README": p39,
+  "serve/deploy/scale": p40,
+  "serve/http": p41,
+  "serve/openai": p42,
+  "serve/telegram": p43,
+  "serve/web-page": p44,
 };

@@ -281,7 +281,7 @@ async function model(name: string, panels: PanelParts): Promise<void> {
   await panels.act.useModel({ provider, name: cut > 0 ? name.slice(cut + 1) : name });
 }
 
-const KEYS: readonly (readonly [string, string])[] = [
+export const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a request runs: add to its next step"],
   ["Shift-Enter", "a new line; so do Alt-Enter and Ctrl-J"],
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],

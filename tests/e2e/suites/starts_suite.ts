@@ -62,6 +62,7 @@ export function startsSuite(launcher: Launcher): void {
     assert.match(fifth, /^-.*0\.9\b[\s\S]*^\+.*0\.85/m);
     assert.equal(stdout.match(/^.{52}\d+ +\d+( \d+)*$/gm)?.length, 5, stdout);
     assert.match(stdout, /^Active sandbox walls: realm, permissions, process/m);
+    assert.match(stdout, /^Next: run vis in a folder of your own\. .*\n$/m);
     const database = /^Database: (.+)$/m.exec(stdout)?.[1] ?? "";
     assert.ok(database.startsWith(user.temporary) && (await Deno.stat(database)).isFile);
     assert.deepEqual(await homeOf(user), []);

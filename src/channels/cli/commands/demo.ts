@@ -139,7 +139,8 @@ async function demoTable(
     walls = iterations.at(-1)?.metadata["walls"] ?? walls;
   }
   lines.push("", `Active sandbox walls: ${describeWalls(walls)}`, `Database: ${session.database}`);
-  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`, "");
+  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`);
+  lines.push("Next: run vis in a folder of your own. If Vis has no model yet, it asks you to choose one.", "");
   return lines.join("\n");
 }
 
