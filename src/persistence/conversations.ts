@@ -3,6 +3,7 @@ import { BusyError, UsageError } from "../domain/errors.ts";
 import { together } from "../domain/kit/concurrency.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
+import type { StoredApproval } from "../domain/query/stored_query.ts";
 import type {
   ConversationFilter,
   ConversationSummary,
@@ -170,6 +171,9 @@ async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Branch & Omit<ConversationSummary, "place">>> {
+  // Only a running query can ask, and the metadata of an ended query may be long.
+  const approval = sql<string | null>`CASE WHEN r.status = 'running'
+    THEN ${db.dialect.jsonText("r.metadata", "approval")} END`;
   const rows = await allBranches(db).where("c.id", "in", ids)
     .leftJoin(
       "querySoul as q",
@@ -179,7 +183,7 @@ async function branchesWithQueries(
       "queryState as r",
       (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
     )
-    .select(["b.queries", "r.status", "r.createdAt as ranAt"])
+    .select(["b.queries", "r.status", "r.createdAt as ranAt", approval.as("approval")])
     .orderBy("b.version").execute();
   const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
   const usedAt = ({ ranAt, createdAt }: typeof rows[number]): number => ranAt ?? createdAt;
@@ -187,8 +191,12 @@ async function branchesWithQueries(
   return new Map((await readBranches(db, lastUsed)).map((branch) => {
     const of = byConversation.get(branch.conversationId) ?? [];
     const queries = of.reduce((sum, one) => sum + one.queries, 0);
-    const running = of.some(({ status }) => status === "running");
-    return [branch.conversationId, { ...branch, queries, running, activeAt: Math.max(...of.map(usedAt)) }];
+    const running = of.filter(({ status }) => status === "running");
+    const asks = running.some(({ approval }) =>
+      approval !== null && fromJson<StoredApproval>(approval).answer === null
+    );
+    const facts = { queries, running: running.length > 0, asks, activeAt: Math.max(...of.map(usedAt)) };
+    return [branch.conversationId, { ...branch, ...facts }];
   }));
 }
 

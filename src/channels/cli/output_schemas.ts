@@ -132,6 +132,7 @@ const conversation = z.object({
   workspace: z.string(),
   queries: count,
   running: z.boolean().describe("Whether any process runs a query in the conversation"),
+  asks: z.boolean().describe("Whether a running query waits for an answer to a question"),
   createdAt: time,
   activeAt: time.describe("Start of the newest run in any branch, or the creation of a newer branch"),
   branches: z.array(branch),
@@ -169,7 +170,7 @@ const version = z.object({
 
 const storedOutputs = {
   "conversations list": z.array(conversation),
-  "conversations show": conversation.omit({ queries: true, running: true, activeAt: true }).extend({
+  "conversations show": conversation.omit({ queries: true, running: true, asks: true, activeAt: true }).extend({
     branchId: z.string().describe("The branch that is shown"),
     queries: z.array(recordedQuery),
   }),

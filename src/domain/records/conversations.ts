@@ -66,6 +66,8 @@ export interface ConversationSummary {
   readonly queries: number;
   readonly activeAt: number;
   readonly running: boolean;
+  /** If true, a running query waits for an answer of the user. */
+  readonly asks: boolean;
   readonly place: number;
 }
 

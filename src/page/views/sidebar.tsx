@@ -64,7 +64,7 @@ function List(): JSX.Element {
 }
 
 function Row({ conversation }: { readonly conversation: ApiListedConversation }): JSX.Element {
-  const { conversationId, branchId, title, workspace, queries, activeAt, running } = conversation;
+  const { conversationId, branchId, title, workspace, queries, activeAt, running, asks } = conversation;
   const isOpen = thread.facts.value?.conversationId === conversationId;
   return (
     <li>
@@ -72,12 +72,12 @@ function Row({ conversation }: { readonly conversation: ApiListedConversation })
         href={`#c=${branchId}`}
         title={`${title}\n${workspace}`.trim()}
         aria-current={isOpen ? "page" : undefined}
-        class={running ? "busy" : undefined}
+        class={asks ? "busy waits" : running ? "busy" : undefined}
       >
         <span>{title}</span>
         <small>
           {[
-            running ? "running" : shortTime(activeAt),
+            asks ? "waiting for you" : running ? "running" : shortTime(activeAt),
             plural(queries, "request"),
             folderName(workspace),
           ].filter(Boolean).join(" · ")}

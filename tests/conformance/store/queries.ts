@@ -183,6 +183,22 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "listConversations() marks the conversation whose running query waits for an answer",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const marks = async () =>
+        (await store.listConversations({ limit: 9 })).map(({ running, asks }) => [running, asks]);
+      assert.deepEqual(await marks(), [[true, false]]);
+      await store.setQuestion(queryId, { question: QUESTION, answer: null });
+      assert.deepEqual(await marks(), [[true, true]]);
+      await store.setQuestion(queryId, { question: QUESTION, answer: { decision: "once", reason: "" } });
+      assert.deepEqual(await marks(), [[true, false]]);
+      await store.setQuestion(queryId, { question: QUESTION, answer: null });
+      await store.endQuery(queryId, queryEnd());
+      assert.deepEqual(await marks(), [[false, false]]);
+    },
+  },
+  {
     name: "takeOver() withdraws the question of the lost process",
     async run(store) {
       const { queryId } = await begun(store);

@@ -26,8 +26,10 @@ inBrowser("shows an extension's question, and a typed key of other text is no an
   await question(page).getByText("Allow Vis to open doors?").waitFor();
   assert.equal(await question(page).getByText("It is locked.").count(), 1);
   assert.equal(await inPage(page, "document.activeElement.id"), "request");
+  await page.locator("#list .waits small", { hasText: /^waiting for you/ }).waitFor();
   await press(page, /^Yes, and doors in this conversation$/);
   await page.locator(".done > footer", { hasText: "fork" }).waitFor();
+  await page.locator("#list a:not(.busy)").waitFor();
   assert.equal(await question(page).count(), 0);
 });
 

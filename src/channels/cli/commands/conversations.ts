@@ -24,8 +24,8 @@ export async function printConversations(
   });
   if (flags.output === "json") {
     const listed = found.map(
-      ({ conversationId, title, workspace, queries, running, createdAt, activeAt, branches }) => {
-        const facts = { conversationId, title, workspace, queries, running, createdAt, activeAt };
+      ({ conversationId, title, workspace, queries, running, asks, createdAt, activeAt, branches }) => {
+        const facts = { conversationId, title, workspace, queries, running, asks, createdAt, activeAt };
         return { ...facts, branches: branches.map(branchFacts) };
       },
     );
@@ -33,7 +33,7 @@ export async function printConversations(
     return 0;
   }
   for (const one of found) {
-    const { conversationId, activeAt, queries, running, title, workspace, branches, numbers } = one;
+    const { conversationId, activeAt, queries, title, workspace, branches, numbers } = one;
     if (io.stdoutIsTerminal) {
       io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
       const fit = { width: io.columns() - 2, conversationId };
@@ -44,7 +44,7 @@ export async function printConversations(
     }
     const when = localTime(activeAt);
     const count = counted(queries, "request");
-    const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
+    const named = `${oneLine(title, 80)}${stateOf(one)}`;
     const folder = flags.here || workspace === "" ? "" : `  ${workspace}`;
     io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}${folder}`)}\n`);
     for (const line of branchLines(branches, { lastUsed: one.branchId, numbers })) {
@@ -103,14 +103,19 @@ export async function deleteConversation(
   });
 }
 
+function stateOf({ running, asks }: { readonly running: boolean; readonly asks: boolean }): string {
+  return asks ? " · waiting for you" : running ? " · running" : "";
+}
+
 const ID_CHARS = 13, TITLE_CHARS = 60, FEWEST_CHARS = 10;
 
 function conversationLine(
-  { conversationId, activeAt, queries, running, title, workspace }: {
+  { conversationId, activeAt, queries, running, asks, title, workspace }: {
     readonly conversationId: string;
     readonly activeAt: number;
     readonly queries: number;
     readonly running: boolean;
+    readonly asks: boolean;
     readonly title: string;
     readonly workspace: string;
   },
@@ -124,12 +129,13 @@ function conversationLine(
   const count = counted(queries, "request");
   const facts = `${ago(activeAt, now).padStart(10)}  ${count.padStart(12)}`;
   const folder = here || workspace === "" ? "" : visibleText(workspace.split("/").at(-1) ?? "");
-  const room = io.columns() - ID_CHARS - facts.length - folder.length - (running ? 10 : 0) - 8;
+  const state = stateOf({ running, asks });
+  const room = io.columns() - ID_CHARS - facts.length - folder.length - state.length - 8;
   const shown = color.bold(visibleText(oneLine(title, Math.max(20, room))));
   return [
     color.cyan(conversationId.slice(0, ID_CHARS)),
     color.dim(facts),
-    shown + (running ? color.yellow(" · running") : ""),
+    shown + color.yellow(state),
     ...(folder === "" ? [] : [color.dim(folder)]),
   ].join("  ");
 }

@@ -45,6 +45,7 @@ export const ConversationListSchema = z.object({
   items: z.array(ConversationSchema.extend({
     queries: z.number().int(),
     running: z.boolean(),
+    asks: z.boolean().describe("Whether a running query waits for an answer to a question"),
     activeAt: time.describe(
       "Start of the newest run in any branch, or the creation of a newer branch, in milliseconds since the epoch",
     ),

@@ -145,12 +145,15 @@ Deno.test("listConversations() fits titles into the columns of a terminal, and m
     conversationId: "01a20990-8048-7326-9545-f7c8b57fb870",
     activeAt: Date.now() - 3 * 86_400_000,
     queries: 2,
-    running: false,
+    ...{ running: false, asks: false },
     title: "Fix the\ntests",
     workspace: "/home/me/shop",
   };
   assert.deepEqual(await listed(one, []), ["01a20990-8048         3 d    2 requests  Fix the tests  shop"]);
-  assert.match((await listed({ ...one, running: true }, [], true))[0] ?? "", /Fix the tests · running$/);
+  const marked = async (is: object) => (await listed({ ...one, running: true, ...is }, [], true))[0] ?? "";
+  assert.match(await marked({}), /Fix the tests · running$/);
+  assert.match(await marked({ asks: true }), /Fix the tests · waiting for you$/);
+  assert.ok((await marked({ asks: true, title: "word ".repeat(60) })).length <= 80);
   const [long = ""] = await listed({ ...one, title: "word ".repeat(60) }, []);
   assert.ok(long.length <= 80 && long.endsWith("  shop"), long);
 });
