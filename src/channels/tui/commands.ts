@@ -196,8 +196,14 @@ function displayCommands(parts: CommandParts): PaletteCommand[] {
   ];
 }
 
-async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandParts): Promise<void> {
-  await prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => panels.act.tell(messageOf(error)));
+/** The toggled lines may all be above the rows of the screen, so the screen says what it shows. */
+async function turn(key: "thinking" | "iterations", { prefs, panels: { act } }: CommandParts): Promise<void> {
+  const isShown = !prefs.get()[key];
+  const what = key === "thinking" ? "Thinking" : "Steps";
+  await prefs.set({ [key]: isShown }).then(
+    () => act.tell(`${what}: ${isShown ? "shown" : "hidden"} from now on`),
+    (error: unknown) => act.tell(messageOf(error)),
+  );
 }
 
 async function steps(words: string, parts: CommandParts): Promise<void> {

@@ -7,7 +7,7 @@ import {
 } from "@earendil-works/pi-tui";
 import { counted, runningText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
-import { planLine, taskLine } from "../../domain/query/plan.ts";
+import { endedPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
@@ -27,7 +27,7 @@ export interface FrameFacts {
   readonly theme: Theme;
   readonly status: StatusFacts;
   readonly waiting: readonly WaitingMessage[];
-  readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean };
+  readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean; readonly ended: boolean };
   readonly jobs: readonly RunningJob[];
   readonly panel: Panel | null;
   readonly input: (width: number) => readonly string[];
@@ -100,12 +100,14 @@ export class ScreenFrame implements Component {
 }
 
 function planLines(
-  { items, isOpen }: FrameFacts["plan"],
+  { items: all, isOpen, ended }: FrameFacts["plan"],
   { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
 ): readonly string[] {
-  if (items.length === 0) return [];
+  if (all.length === 0) return [];
+  const items = ended ? endedPlan(all) : all;
+  const told = `${planLine(items, { ended })}${ended ? " · ended" : ""}`;
   const line = (text: string): string => truncateToWidth(` ${visibleText(text)}`, width, "…");
-  if (!isOpen) return [theme.dim(line(`▸ Tasks: ${planLine(items)} (Ctrl-T)`))];
+  if (!isOpen) return [theme.dim(line(`▸ Tasks: ${told} (Ctrl-T)`))];
   const now = items.findIndex(({ state }) => state === "now");
   const from = Math.max(0, Math.min((now < 0 ? items.length : now) - Math.floor(most / 2), items.length - most));
   const shown = items.slice(from, from + most).map((item) => {
@@ -113,7 +115,7 @@ function planLines(
     if (item.state === "done") return theme.dim(task);
     return item.state === "now" ? theme.bold(task) : task;
   });
-  return [theme.dim(line(`  Tasks: ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
+  return [theme.dim(line(`  Tasks: ${ended ? told : told.replace(/ · .*/, "")}`)), ...shown];
 }
 
 export interface RunningJob {

@@ -568,6 +568,16 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
+  /** The blocks may all be above the rows of the screen, so the screen says what it shows. */
+  #turnWhole(): void {
+    this.#repaint(!this.#whole);
+    this.tell(
+      this.#whole
+        ? "Code and results are whole now: PgUp scrolls up, Ctrl-O shortens them"
+        : "Code and results are shortened now: Ctrl-O shows them whole",
+    );
+  }
+
   #turnPlan(): void {
     if (this.chat.plan.length === 0) {
       return this.tell("The model keeps no list of tasks; Alt-T shows or hides thinking");
@@ -739,7 +749,7 @@ export class Screen implements PanelActions {
       prefs: this.#prefs,
       retry: () => this.retry(),
       more: () => this.more(),
-      whole: () => this.#repaint(!this.#whole),
+      whole: () => this.#turnWhole(),
       todo: () => this.#turnPlan(),
       inputs: () => this.#openInputs(),
       chat: this.chat,
@@ -798,7 +808,11 @@ export class Screen implements PanelActions {
       },
       waiting,
       jobs: this.#jobs(),
-      plan: { items: this.chat.plan, isOpen: this.#isPlanOpen },
+      plan: {
+        items: this.chat.plan,
+        isOpen: this.#isPlanOpen,
+        ended: this.chat.running === null && !this.chat.isElsewhere,
+      },
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
       footer: {

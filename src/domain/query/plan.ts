@@ -38,8 +38,14 @@ export function taskLine({ text, state }: PlanItem): string {
   return `${MARKS[state]} ${text}`;
 }
 
-export function planLine(items: readonly PlanItem[]): string {
+/** After the end of a request, nobody works on a task. */
+export function endedPlan(items: readonly PlanItem[]): readonly PlanItem[] {
+  return items.map((item) => item.state === "now" ? { ...item, state: "open" } : item);
+}
+
+export function planLine(items: readonly PlanItem[], { ended = false }: { readonly ended?: boolean } = {}): string {
   const done = items.filter(({ state }) => state === "done").length;
+  if (ended) return `${done} of ${items.length} done`;
   const now = items.find(({ state }) => state === "now");
   return `${done} of ${items.length}${now ? ` · now: ${now.text}` : " · done"}`;
 }

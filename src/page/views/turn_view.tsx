@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { durationText, oneLine, someOf } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { MORE_TEXT, PLANNED_TEXT, type QueryReason, reasonText, takesMore } from "../../domain/query/outcomes.ts";
-import { planLine, taskLine } from "../../domain/query/plan.ts";
+import { endedPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import type { Work } from "../../domain/query/query_schemas.ts";
 import { workParts } from "../../domain/query/work_summary.ts";
 import { keptText, undonePlaces } from "../../domain/undo.ts";
@@ -90,13 +90,13 @@ function stepsText(turn: Turn): string {
 
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const items = turn.plan.value;
+  const end = turn.end.value;
   if (items.length === 0) return null;
-  const done = items.filter(({ state }) => state === "done").length;
   return (
-    <details class="plan" open={turn.end.value === null}>
-      <summary>{`Tasks: ${turn.end.value === null ? planLine(items) : `${done} of ${items.length} done`}`}</summary>
+    <details class="plan" open={end === null}>
+      <summary>{`Tasks: ${planLine(items, { ended: end !== null })}${end && !isGood(end) ? " · ended" : ""}`}</summary>
       <ul>
-        {items.map((item, at) => <li key={at} class={item.state}>{taskLine(item)}</li>)}
+        {(end ? endedPlan(items) : items).map((item, at) => <li key={at} class={item.state}>{taskLine(item)}</li>)}
       </ul>
     </details>
   );

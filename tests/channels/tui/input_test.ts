@@ -279,6 +279,22 @@ Deno.test("a long request shows its beginning and its end, and Ctrl-O shows all 
   });
 });
 
+Deno.test("below a long answer, Ctrl-O, Alt-T and /steps say what they changed above", async () => {
+  const story = Array.from({ length: 40 }, (_, at) => `part ${at}.`).join("\n\n");
+  await withScreen([replyJson("1 + 1", { thinking: "I add." }), final(story)], { rows: 20 }, async ({ screen }) => {
+    screen.type(`Tell${ENTER}`);
+    await screen.until("part 39");
+    screen.type("\x0f");
+    await screen.until("Code and results are whole now: PgUp scrolls up, Ctrl-O shortens them");
+    screen.type("\x0f");
+    await screen.until("Code and results are shortened now: Ctrl-O shows them whole");
+    screen.type("\x1bt");
+    await screen.until("Thinking: hidden from now on");
+    screen.type(`/steps${ENTER}`);
+    await screen.until("Steps: hidden from now on");
+  });
+});
+
 Deno.test("Alt-Up goes to the beginning of a long answer, and Alt-Down back to the end", async () => {
   const story = Array.from({ length: 40 }, (_, at) => `part ${at}.`).join("\n\n");
   await withScreen([final(story)], { rows: 20 }, async ({ screen }) => {

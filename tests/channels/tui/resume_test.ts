@@ -32,9 +32,9 @@ Deno.test("a conversation that is opened again shows the list of tasks of a requ
   const before = async (engine: Engine): Promise<void> => void await engine.ask("Go").catch(() => {});
   const replies = [open, new Error("quota is used up"), final("Done: yes")];
   await withScreen(replies, { before, place: { continue: true } }, async ({ screen }) => {
-    await screen.until(/▸ Tasks: 1 of 2 · now: Write it \(Ctrl-T\)/);
+    await screen.until(/▸ Tasks: 1 of 2 done · ended \(Ctrl-T\)/);
     screen.type(`And now?${ENTER}`);
-    await screen.until((now) => now.includes("Done: yes") && !now.includes("now: Write it"));
+    await screen.until((now) => now.includes("Done: yes") && !now.includes("Tasks"));
   });
 });
 

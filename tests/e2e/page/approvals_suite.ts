@@ -29,7 +29,7 @@ inBrowser("shows an extension's question, and a typed key of other text is no an
   await page.locator("#list .waits small", { hasText: /^waiting for you/ }).waitFor();
   await press(page, /^Yes, and doors in this conversation$/);
   await page.locator(".done > footer", { hasText: "fork" }).waitFor();
-  await page.locator("#list a:not(.busy)").waitFor();
+  await page.locator("#list .waits").waitFor({ state: "detached" });
   assert.equal(await question(page).count(), 0);
 });
 

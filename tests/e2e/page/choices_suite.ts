@@ -192,6 +192,24 @@ inBrowser("an undo of folders alone names the folders, and says how many it chan
   await page.locator("#status", { hasText: "Undid the changes of 1 folder" }).waitFor();
 });
 
+inBrowser("leaves the whole line of a phone to the names of changed files", {
+  replies: [final("Changed a.ts")],
+  rig: { undo: undo(() => latest.query()) },
+  context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+}, async ({ page, rig }) => {
+  latest.query = async () => {
+    const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+    const { items } = await (await rig.ask(`/api/v1/conversations/${made.conversationId}/queries`)).json();
+    return items.at(-1)?.queryId ?? "";
+  };
+  await ask(page, "change it");
+  const button = await page.getByRole("button", { name: "Undo these changes" }).boundingBox();
+  const names = await page.locator(".changes summary").boundingBox();
+  assert.ok(button && names && button.y >= names.y + names.height, JSON.stringify({ button, names }));
+  assert.ok(button.height >= 40, "a finger hits it");
+  assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 390);
+});
+
 inBrowser("shows the last request's changes in files, undoes them after a confirmation, and redoes them", {
   replies: [final("Changed a.ts")],
   rig: { undo: undo(() => latest.query()) },

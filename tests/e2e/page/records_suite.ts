@@ -86,7 +86,7 @@ inBrowser("leads from a step to the whole value of a variable, line by line", {
 const tasks = gated([
   replyJson("let $plan = [{ task: 'read', done: true }, 'write']"),
   replyJson("$plan = [{ task: 'read', done: true }, { task: 'write', done: true }, 'test']"),
-  final("Written, not tested"),
+  final("One task is open"),
 ], { at: 1 });
 
 inBrowser("keeps the list of tasks of a request, also when the conversation is opened again", {
@@ -99,12 +99,32 @@ inBrowser("keeps the list of tasks of a request, also when the conversation is o
   await plan.getByText("Tasks: 1 of 2 · now: write").waitFor();
   await accessible(page, "a list of tasks");
   tasks.open();
+  await page.locator(".answer:not(.failed)", { hasText: "One task is open" }).waitFor();
   await page.locator(".done > footer > span").waitFor();
   assert.equal(await plan.innerText(), "Tasks: 2 of 3 done");
   await page.reload();
   await plan.getByText("Tasks: 2 of 3 done").waitFor();
   await plan.click();
-  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["✓ read", "✓ write", "▸ test"]);
+  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["✓ read", "✓ write", "○ test"]);
+});
+
+const unfinished = gated([replyJson("let $plan = [{ task: 'read', done: true }, 'write']"), final("never")], { at: 1 });
+
+inBrowser("shows the tasks of a cancelled request as ended", {
+  rig: { engine: { provider: unfinished.provider } },
+}, async ({ page }) => {
+  await ask(page, "Read and write");
+  const plan = page.locator(".plan > summary");
+  await plan.getByText("Tasks: 1 of 2 · now: write").waitFor();
+  await unfinished.reached;
+  await page.locator("#cancel").click();
+  for (const reload of [false, true]) {
+    if (reload) await page.reload();
+    await page.locator(".answer.stopped").waitFor();
+    assert.equal(await plan.innerText(), "Tasks: 1 of 2 done · ended");
+  }
+  await plan.click();
+  assert.deepEqual(await page.locator(".plan li").allInnerTexts(), ["✓ read", "○ write"]);
 });
 
 inBrowser("names the variables from which a variable was computed", {
