@@ -3,7 +3,7 @@ export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
   redo: "vis undo --redo",
   rewind: "vis undo for the files, and /rewind in interactive mode",
-  diff: "vis undo --list for the changes of Vis, and /diff in interactive mode",
+  diff: "vis undo --list for the changes of Vis, and /diff in interactive mode, which also shows uncommitted changes",
   apply: "vis undo --redo, which applies undone changes again; Vis changes files directly",
   ...same('vis run "…"', ["ask", "query", "print", "prompts", "do", "task"]),
   ...same("vis without a command, which starts interactive mode", ["chat", "tui", "start", "repl", "interactive"]),

@@ -6,7 +6,7 @@ import { ConfigError, reasonOf, UsageError } from "../../domain/errors.ts";
 import { imageMediaType } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
-import { gitState } from "./git_state.ts";
+import { gitState, readChanges } from "./git_state.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
@@ -55,6 +55,14 @@ export async function screen(
       const settings = await readSettings(request, env, parts);
       return await gitState({
         root: rootOf({ ...settings, workspace }, env),
+        ...programsOf(settings, parts),
+      });
+    },
+    gitChanges: async (workspace) => {
+      const settings = await readSettings(request, env, parts);
+      return await readChanges({ kind: "uncommitted", name: "" }, {
+        root: rootOf({ ...settings, workspace }, env),
+        workspace,
         ...programsOf(settings, parts),
       });
     },

@@ -28,6 +28,8 @@ interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget" | "rename">;
+  /** Resolves with a list of files and a diff, or with null if Vis cannot read the changes. */
+  readonly uncommitted: () => Promise<string | null>;
   readonly retry: () => Promise<void>;
   readonly more: () => Promise<void>;
   readonly whole: () => void;
@@ -118,7 +120,11 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item("find", "search this conversation: /find timeout", (words) => find(words, parts)),
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
-    plain(act, "diff", "show the file changes of the newest request that has some", () => showChanges(parts)),
+    item(
+      "diff",
+      "show the file changes of the newest request that has some, else the uncommitted ones; /diff git: the uncommitted ones",
+      (words) => showChanges(words, parts),
+    ),
     item("undo", "undo the newest file changes of a request", (words) => undo(words, { act, redo: false })),
     item("redo", "bring back the file changes that were undone last", (words) => undo(words, { act, redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
@@ -251,13 +257,28 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
   await chat.rename(title).then(() => act.tell("Renamed"), (error: unknown) => act.tell(messageOf(error)));
 }
 
-async function showChanges({ chat, panels }: CommandParts): Promise<void> {
+const NO_CHANGES = "No request of this conversation has changed a file";
+
+/** Without changes of a request, shows the uncommitted changes. */
+async function showChanges(words: string, { chat, panels, uncommitted }: CommandParts): Promise<void> {
+  const { act } = panels;
+  if (words !== "" && words !== "git") return act.tell("Write /diff, or /diff git for the uncommitted changes");
   try {
-    const { title, diffs } = await chat.changes();
-    if (diffs.length === 0) return panels.act.tell("No request of this conversation has changed a file");
-    panels.act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
+    const { title, diffs } = words === "git" ? { title: "", diffs: [] } : await chat.changes();
+    if (diffs.length > 0) return act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
+    const text = await uncommitted();
+    if (text === null && words === "") return act.tell(NO_CHANGES);
+    if (text === null) {
+      return act.tell("Cannot show the uncommitted changes: git gave none, or no complete wall holds it");
+    }
+    if (text === "") {
+      return act.tell(words === "" ? `${NO_CHANGES}, and git shows no uncommitted change` : "No uncommitted change");
+    }
+    const [list = "", ...files] = text.split(/^(?=diff --git )/m);
+    const texts = [{ head: "", text: list.trimEnd() }, ...files.map(diffPart)];
+    act.open(new TextPanel(panels, { title: "Uncommitted changes: staged, unstaged and untracked", texts }));
   } catch (error) {
-    panels.act.tell(messageOf(error));
+    act.tell(messageOf(error));
   }
 }
 

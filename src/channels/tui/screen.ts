@@ -58,6 +58,7 @@ export interface ScreenParts {
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly edit?: (text: string) => Promise<string | null>;
   readonly gitState?: (workspace: string) => Promise<string>;
+  readonly gitChanges?: (workspace: string) => Promise<string | null>;
   readonly prefs: PrefsKeeper;
   readonly home: string | null;
   readonly userHome: string;
@@ -747,6 +748,7 @@ export class Screen implements PanelActions {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,
+      uncommitted: async () => await this.#parts.gitChanges?.(this.#session.workspace).catch(() => null) ?? null,
       retry: () => this.retry(),
       more: () => this.more(),
       whole: () => this.#turnWhole(),
