@@ -122,7 +122,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     item(
       "diff",
-      "show the file changes of the newest request that has some, else the uncommitted ones; /diff git: the uncommitted ones",
+      "show the file changes of the newest request that has some, else the uncommitted ones; /diff all: the uncommitted ones",
       (words) => showChanges(words, parts),
     ),
     item("undo", "undo the newest file changes of a request", (words) => undo(words, { act, redo: false })),
@@ -262,9 +262,9 @@ const NO_CHANGES = "No request of this conversation has changed a file";
 /** Without changes of a request, shows the uncommitted changes. */
 async function showChanges(words: string, { chat, panels, uncommitted }: CommandParts): Promise<void> {
   const { act } = panels;
-  if (words !== "" && words !== "git") return act.tell("Write /diff, or /diff git for the uncommitted changes");
+  if (words !== "" && words !== "all") return act.tell("Write /diff, or /diff all for the uncommitted changes");
   try {
-    const { title, diffs } = words === "git" ? { title: "", diffs: [] } : await chat.changes();
+    const { title, diffs } = words === "all" ? { title: "", diffs: [] } : await chat.changes();
     if (diffs.length > 0) return act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
     const text = await uncommitted();
     if (text === null && words === "") return act.tell(NO_CHANGES);

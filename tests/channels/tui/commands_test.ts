@@ -266,16 +266,16 @@ Deno.test("a key of the settings performs its action, and the usual key goes to 
   });
 });
 
-Deno.test("/diff shows the uncommitted changes if no request has changes, and /diff git shows only them", async () => {
+Deno.test("/diff shows the uncommitted changes if no request has changes, and /diff all shows only them", async () => {
   const diff = "diff --git a/a.ts b/a.ts\nindex 1..2 100644\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n";
   const git: { text: string | null } = { text: null };
   await withScreen([], { parts: { gitChanges: () => Promise.resolve(git.text) } }, async ({ screen }) => {
     for (
       const [typed, text, told] of [
-        ["/diff git", null, /Cannot show the uncommitted changes/],
+        ["/diff all", null, /Cannot show the uncommitted changes/],
         ["/diff", "", /No request of this conversation has changed a file, and git\s+shows\s+no\s+uncommitted/],
-        ["/diff git", "", /No uncommitted change/],
-        ["/diff it", "", /Write \/diff, or \/diff git/],
+        ["/diff all", "", /No uncommitted change/],
+        ["/diff it", "", /Write \/diff, or \/diff all/],
       ] as const
     ) {
       git.text = text;
@@ -283,7 +283,7 @@ Deno.test("/diff shows the uncommitted changes if no request has changes, and /d
       await screen.until(told);
     }
     git.text = ` a.ts | 2 +-\n 1 file changed\n\n${diff}${diff.replaceAll("a.ts", "b.ts")}`;
-    for (const typed of ["/diff", "/diff git"]) {
+    for (const typed of ["/diff", "/diff all"]) {
       screen.type(`${typed}${ENTER}`);
       await screen.until(/Uncommitted changes: staged[^]*a\.ts \| 2[^]*│ a\.ts \+1 −1 +│\n│ 1 - one[^]*│ b\.ts \+1 −1/);
       screen.type(ESCAPE);
