@@ -14,8 +14,6 @@ import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.t
 import type { EnvironmentView, NamedFile } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
-import { summarize } from "../sandbox/child/view/summary.ts";
-import { encode } from "../sandbox/codec/codec.ts";
 import type {
   BlockRun,
   FailedModule,
@@ -194,7 +192,7 @@ export class Environment {
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
-      read: async (name, options) => await this.#session.living?.read(name, options),
+      present: async (name) => await this.#session.living?.present(name) ?? null,
       stored: async (name) => this.#session.unsaved(name) ?? await this.#newest(name),
     });
   }
@@ -539,12 +537,11 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Resolves with undefined without a running child. Rejects for values that the codec does not support. */
-  readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
+  /** Resolves with null without a running child, and for a value that the child need not send. */
+  readonly present: (name: string) => Promise<VariableImage | null>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
 
-const MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
 const GONE = "gone";
@@ -553,44 +550,30 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies data in its current state, but code and instances in their newest version, with their dependencies. Rejects
- * with `HostCallError` for a variable that the function cannot copy. */
+/** Copies variables as they are now, with their dependencies. Rejects with `HostCallError` for a variable that the
+ * function cannot copy. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();
-  const wanted = [...names];
+  const asked = new Set(names), wanted = [...asked];
   for (let at = 0; at < wanted.length; at++) {
     const name = wanted[at] ?? "";
     if (images.has(name) || copies.has(name)) continue;
     if (SYSTEM.includes(name)) throw refused(name, "a sub-query has its own variable of this name");
-    const head = source.index.get(name);
-    const isCode = head?.kind === "function" || head?.kind === "class" || head?.kind === "instance";
-    const image = isCode ? await source.stored(name) : await dataImage(name, source) ?? await source.stored(name);
-    if (!image) throw refused(name, "no variable has this name, or its value cannot be copied");
+    const image = await source.present(name) ?? (source.index.get(name) ? await source.stored(name) : null);
+    if (!image && !asked.has(name)) continue;
+    if (!image) throw refused(name, "no variable has this name", "declare it at the top level of a block");
     if (image.kind === "lost" || image.kind === "pending") {
       throw refused(name, image.reason || "its value is not stored");
     }
     if (image.large !== undefined) copies.add(name);
     else images.set(name, image);
-    wanted.push(...image.requires.filter((one) => source.index.get(one) !== undefined));
+    wanted.push(...image.requires);
   }
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Returns null if it cannot read the variable as data from the child. */
-async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
-  try {
-    const value = await read(name, { maxBytes: MAX_BYTES });
-    if (value === undefined) return null;
-    const { doc = "", declaration = "const" } = index.get(name)?.summary ?? {};
-    const summary = summarize(value, { declaration, doc });
-    const bytes = encode(value, { maxBytes: MAX_BYTES * 2 });
-    return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
-  } catch {
-    return null;
-  }
-}
-
-function refused(name: string, why: string): HostCallError {
-  return new HostCallError(`Cannot hand ${name} to a sub-query: ${why}`, { namespace: "vis", symbol: "runChild" });
+function refused(name: string, why: string, hint = ""): HostCallError {
+  const message = `Cannot hand ${name} to a sub-query: ${why}`;
+  return new HostCallError(message, { namespace: "vis", symbol: "runChild", ...hint === "" ? {} : { hint } });
 }

@@ -128,6 +128,9 @@ export interface Sandbox {
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Rejects with RangeError if the encoded value exceeds `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
+  /** Returns the variable as it is now, also while a block runs. Returns null for a name without a variable, for a large
+   * text that the child has not loaded, and for a large value that equals its stored version. */
+  present(name: string): Promise<VariableImage | null>;
   forget(names: readonly string[]): Promise<void>;
   /** Cancels timers and pending host calls of a query that has ended. If the child reported no pending work, the
    * message waits for the next request. */

@@ -77,6 +77,9 @@ export class FakeSandbox implements Sandbox {
   read(): Promise<unknown> {
     return Promise.resolve(undefined);
   }
+  present(): Promise<null> {
+    return Promise.resolve(null);
+  }
   forget(names: readonly string[]): Promise<void> {
     this.forgotten.push(...names);
     return Promise.resolve();

@@ -138,6 +138,10 @@ class KeptSandbox implements Sandbox {
     return await this.#open.read(...given);
   }
 
+  async present(...given: Parameters<Sandbox["present"]>) {
+    return await this.#open.present(...given);
+  }
+
   async forget(...given: Parameters<Sandbox["forget"]>) {
     await this.#open.forget(...given);
   }

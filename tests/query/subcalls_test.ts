@@ -120,6 +120,47 @@ Deno.test("rlm.run() forks exactly the variables it names, including the running
   assert.ok(names.includes("got"));
 });
 
+Deno.test("rlm.run() forks functions, classes and instances as they are in the running block", async () => {
+  await using engine = await start({
+    iteration: ({ asked }) => {
+      if (asked !== "start") {
+        return replyJson(
+          "answer([changed(), added(2), arrow(), new Made().name, one.n, one.twice(), typeof unused, typeof url].join())",
+        );
+      }
+      return replyJson([
+        'const changed = () => "old"\nlet added = 1\nclass Counted { n = 1\ntwice() { return this.n * 2 } }\nlet one = new Counted()',
+        [
+          'changed = () => "new"',
+          "const factor = 10, unused = 1",
+          "added = function times(n) { return n * factor }",
+          'function arrow() { return inner() + new URL("http://a.example/b").pathname }',
+          'const inner = () => "inner"',
+          "class Base { name = Base.label\nstatic label = 'base' }",
+          "class Made extends Base {}",
+          "one.n = 4",
+          "const got = await rlm.run('use them', { vars: ['changed', 'added', 'arrow', 'Made', 'one'] })",
+        ].join("\n"),
+      ], { final: "{{got}}" });
+    },
+  });
+  assert.equal((await engine.ask("start")).answer, "new,20,inner/b,base,4,8,undefined,undefined");
+});
+
+Deno.test("rlm.run() explains which function of the running block it cannot fork", async () => {
+  await using engine = await start({
+    iteration: () =>
+      replyJson(
+        "const make = () => { let n = 0; return () => n++ }\nconst next = make()\nlet why = ''\n" +
+          "try { await rlm.run('x', { vars: ['next'] }) } catch (error) { why = error.message }\nanswer(why)",
+      ),
+  });
+  assert.match(
+    (await engine.ask("start")).answer,
+    /^Cannot hand next to a sub-query: a function that a call made: its captured values cannot be kept/,
+  );
+});
+
 Deno.test("a sub-query has rows of its own below the iteration that called", async () => {
   await using engine = await start({
     iteration: ({ asked }) => asked === "start" ? once("return await rlm.run('small task')") : once("return 7"),
@@ -276,7 +317,7 @@ Deno.test("vars that cannot be handed on are refused by name", async () => {
   });
   assert.match(
     (await engine.ask("start")).answer,
-    /^Cannot hand nothere to a sub-query: no variable has this name, or its value cannot be copied/,
+    /^Cannot hand nothere to a sub-query: no variable has this name$/,
   );
 });
 

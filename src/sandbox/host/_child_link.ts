@@ -484,6 +484,12 @@ export function readValue(answer: AnswerFrames): unknown {
   return decode(new FrameFields({ value }, "answer").bytes("value"));
 }
 
+export function readPresent(answer: AnswerFrames, name: string): VariableImage | null {
+  const value = readValue(answer);
+  const [image] = value === undefined ? [] : imageList([value]).map(checkedImage);
+  return image ? { ...image, name } : null;
+}
+
 export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[] {
   return new FrameFields({ reports: body(answer) }, "answer").list("reports", MAX_REPORTS).map((one) => {
     const fields = new FrameFields(one, "report");

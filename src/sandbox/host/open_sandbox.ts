@@ -49,6 +49,7 @@ import {
   declaredNames,
   Heartbeat,
   type Observed,
+  readPresent,
   readReady,
   readRenderReport,
   readRestoreReports,
@@ -351,6 +352,11 @@ class ConfinedSandbox implements Sandbox {
   async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
     const answer = await this.#requests.ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
     return this.#read(() => readValue(answer));
+  }
+
+  async present(name: string): Promise<VariableImage | null> {
+    const answer = await this.#requests.ask({ t: "present", name });
+    return this.#read(() => readPresent(answer, name));
   }
 
   async forget(names: readonly string[]): Promise<void> {

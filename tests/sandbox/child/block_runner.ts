@@ -28,7 +28,7 @@ export class BlockRunner {
   async run(source: string): Promise<Ran> {
     const block = prepare(source);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
-    this.variables.declare(block.declarations.map(({ name }) => name));
+    this.variables.begin(block, block.declarations.map(({ name }) => name));
     const { declarations } = block;
     const made = (of: object, name: string): void => this.variables.functions.made(of, { name, declarations });
     let value: unknown, error: unknown = null;

@@ -200,7 +200,7 @@ export class Blocks {
     try {
       const { variables } = this.#parts;
       active.hides = this.#hiddenBy(run.block.defined);
-      variables.declare(run.block.defined);
+      variables.begin(run.block, run.block.defined);
       const { declarations } = run.block;
       const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
       const script = new captured.Script(run.block.code, { filename: run.block.file });

@@ -232,6 +232,8 @@ class Child {
           name: fields.text("name", MAX_NAME),
           maxBytes: fields.amount("maxBytes"),
         });
+      case "present":
+        return requests.receive({ t: "present", id: fields.id(), name: fields.text("name", MAX_NAME) });
       case "forget":
         return requests.receive({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
       case "render":

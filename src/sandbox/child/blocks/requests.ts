@@ -2,7 +2,7 @@ import type { FormerResults } from "../../../domain/query/host_call.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import type { Bytes } from "../../protocol.ts";
+import { type Bytes, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { captured } from "../realm/captured.ts";
 import { ownData } from "../view/kinds.ts";
 import type { BlockParts } from "./blocks.ts";
@@ -26,6 +26,7 @@ type VariableRequest =
   }
   | { readonly t: "results"; readonly id: string; readonly payload: Bytes }
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
+  | { readonly t: "present"; readonly id: string; readonly name: string }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | {
     readonly t: "render";
@@ -70,6 +71,8 @@ export class VariableRequests {
         return this.#bind(request);
       case "read":
         return this.#answer(request.id, encode(variables.read(request.name), { maxBytes: request.maxBytes }));
+      case "present":
+        return this.#answer(request.id, this.#present(request.name));
       case "forget":
         variables.forget(request.names);
         return this.#answer(request.id, null);
@@ -83,6 +86,13 @@ export class VariableRequests {
       case "module":
         return this.#module(request);
     }
+  }
+
+  /** The realm of another child has the same names of Vis. */
+  #present(name: string): Bytes | null {
+    const { names, variables } = this.#parts;
+    const image = names.kindOf(name) !== null && !variables.has(name) ? null : variables.present(name);
+    return image && encode(image, { maxBytes: MAX_PAYLOAD_BYTES });
   }
 
   #module(request: Extract<VariableRequest, { t: "module" }>): void {

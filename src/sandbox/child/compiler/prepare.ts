@@ -101,7 +101,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     code,
     awaits,
     declarations: names.declarations,
-    assigned: [...new Map(names.assigned.map((one) => [one.name, one])).values()],
+    assigned: names.assigned,
     madeFrom: madeFrom(program, names),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
     shows: declaredLast(program),

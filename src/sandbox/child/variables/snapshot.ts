@@ -21,6 +21,8 @@ export interface VariableSnapshot {
 }
 
 const MAX_BYTES = 64 << 20;
+/** The image must fit into a frame. */
+const MAX_PRESENT_BYTES = 32 << 20;
 const NO_BYTES: Bytes = new Uint8Array(0);
 
 const LISTED_LOSSES = 3;
@@ -186,6 +188,20 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
     reason: reason || losses,
     summary: summarize(keptValue(shot, parts), { name, declaration, doc, source: kind === "function" ? source : "" }),
   };
+}
+
+/** The record and its saved version stay unchanged. Returns null for a large value that equals its saved version. */
+export function presentImage(entry: VariableRecord, value: unknown, parts: SaveParts): VariableImage | null {
+  const before = { ...entry };
+  entry.primitive = UNSAVED;
+  const shot = snapshot(entry, value, parts)!;
+  const bytes = look.viewLength(shot.bytes);
+  const isSame = look.is(value, before.primitive) || shot.hash === before.hash;
+  const isLarge = shot.kind === "lost" ? !isObject(value) : bytes > MAX_PRESENT_BYTES;
+  if (isLarge && isSame) return null;
+  const reason = `it has ${bytes} bytes, and the limit within a block is ${MAX_PRESENT_BYTES}; use it in a later block`;
+  const sent = isLarge && bytes > 0 ? lost(entry, value, reason) : shot;
+  return imageOf(sent, { table: null, assumed: false, alias: "" }, parts);
 }
 
 /** The index must not show parts that a restart loses, so this function decodes the stored bytes. */

@@ -5,7 +5,7 @@ import { fileOfRestored } from "../compiler/restored_script.ts";
 import { advisedFacts, captured, look, setErrorFacts } from "../realm/captured.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
-import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } from "./snapshot.ts";
+import { addOnce, type BlockNames, codeHash, newEntry, presentImage, type VariableRecord } from "./snapshot.ts";
 import { Saving } from "./saving.ts";
 
 export interface BlockEnd {
@@ -14,6 +14,8 @@ export interface BlockEnd {
   readonly pending: readonly string[];
   readonly lost: readonly string[];
 }
+
+const NO_DECLARATIONS: readonly Declaration[] = bareList();
 
 function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
@@ -27,10 +29,16 @@ export class RealmVariables {
   readonly #fresh: Record<string, true> = look.create(null);
   readonly #system: Record<string, true> = look.create(null);
   #bound = bareList<string>();
+  #running: BlockNames | null = null;
   readonly functions = new KnownFunctions();
 
   constructor(original: (name: string) => PropertyDescriptor | null = () => null) {
     this.#original = original;
+  }
+
+  begin(block: BlockNames, defined: readonly string[]): void {
+    this.#running = block;
+    this.declare(defined);
   }
 
   /** An existing variable keeps its value. A new variable begins as undefined, even if it hides another global. Throws
@@ -75,6 +83,7 @@ export class RealmVariables {
    * undefined. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
+    this.#running = null;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
     for (let i = 0; i < assigned.length; i++) this.#describe(assigned[i]!, null);
     if (!ok) this.#removeUnreached();
@@ -183,6 +192,41 @@ export class RealmVariables {
 
   lookup(name: string): unknown {
     return this.#get(name);
+  }
+
+  /** Returns the variable as it is now, although the running block has not ended. Returns null for a name without a
+   * variable, and for a large value that equals its stored version. */
+  present(name: string): VariableImage | null {
+    if (!look.hasOwn(this.#global, name)) return null;
+    const value = this.#get(name), entry = { ...this.#entries[name] ?? newEntry(name) };
+    const running = this.#running;
+    const declarations = running?.declarations ?? NO_DECLARATIONS, assigned = running?.assigned ?? NO_DECLARATIONS;
+    for (let i = 0; i < declarations.length; i++) this.#learn(entry, { value, made: declarations[i]!, declares: true });
+    for (let i = 0; i < assigned.length; i++) this.#learn(entry, { value, made: assigned[i]!, declares: false });
+    const image = presentImage(entry, value, { functions: this.functions, get: (other) => this.#get(other) });
+    if (!this.#entries[name] && image?.kind !== "data") return null; // The platform made the other globals.
+    if (image?.kind !== "function" && image?.kind !== "class") return image;
+    for (const other in this.#entries) {
+      if (this.#get(other) === value) return other === name ? image : { ...image, root: other };
+    }
+    return image;
+  }
+
+  /** The block may not have reached this statement, so only a function with the same text is known afterwards. */
+  #learn(
+    entry: VariableRecord,
+    { value, made, declares }: {
+      readonly value: unknown;
+      readonly made: Declaration;
+      readonly declares: boolean;
+    },
+  ): void {
+    if (made.name !== entry.name) return;
+    if (declares) {
+      entry.declaration = made.declaration;
+      entry.doc = made.doc;
+    }
+    if (typeof value === "function") this.functions.learn(value, made);
   }
 
   /** The end of the next block saves a variable with `user`. */

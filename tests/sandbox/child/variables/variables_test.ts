@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { VariableImage } from "../../../../src/domain/query/variable.ts";
+import { decode } from "../../../../src/sandbox/codec/codec.ts";
 import { BlockRunner, type Ran } from "../block_runner.ts";
 
 const names = (images: readonly VariableImage[]): string[] => images.map(({ name }) => name);
@@ -182,6 +183,44 @@ Deno.test("Variables.declare() refuses names that the realm reserves, and keeps 
   variables.bind("x", 5, { user: true });
   variables.declare(["x"]);
   assert.equal(variables.read("x"), 5);
+});
+
+Deno.test("Variables.present() has the variables in the middle of a block, and changes no saved version", async () => {
+  using runner = new BlockRunner();
+  const seen = new Map<string, VariableImage | null>();
+  Reflect.set(globalThis, "see", (name: string) => void seen.set(name, runner.variables.present(name)));
+  await runner.run("let f = () => 1, n = 1, gone = () => 0; const same = f, long = 'x'.repeat(33 << 20)");
+  await runner.run("let longer = 'y'.repeat(33 << 20)");
+  const { end } = await runner.run(`
+    // Doubles
+    const g = (x) => x * n
+    f = () => 2
+    class P { n = 1 }
+    const p = new P(), copy = g
+    n = 2
+    longer += "z"
+    for (const name of ["f", "g", "P", "p", "copy", "n", "same", "long", "longer", "none", "URL"]) see(name)
+    n = 3
+    f = () => 3
+  `);
+  const of = (name: string) => seen.get(name);
+  assert.equal(of("f")?.source, "() => 2");
+  assert.deepEqual([of("g")?.source, of("g")?.requires, of("g")?.summary.declaration], [
+    "(x) => x * n",
+    ["n"],
+    "const",
+  ]);
+  assert.deepEqual([of("P")?.kind, of("p")?.kind, of("p")?.requires], ["class", "instance", ["P"]]);
+  assert.deepEqual([of("copy")?.root, of("same")?.source], ["g", "() => 1"]);
+  assert.deepEqual(decode(of("n")!.bytes), 2);
+  assert.equal(of("long"), null);
+  assert.match(of("longer")?.reason ?? "", /^it has \d+ bytes, and the limit within a block is 33554432; use it in a/);
+  assert.deepEqual([of("none"), of("URL")], [null, null]);
+  assert.deepEqual(names(end.saved).toSorted(), ["P", "copy", "f", "g", "longer", "n", "p", "same"]);
+  assert.equal(runner.stored.get("f")?.source, "() => 3");
+  await runner.run("see('f'); f = () => 4");
+  assert.equal(of("f")?.source, "() => 3");
+  Reflect.deleteProperty(globalThis, "see");
 });
 
 Deno.test("Variables.bind() of a user's variable is saved with the next block, of another name never", async () => {
