@@ -262,7 +262,7 @@ export class QueryLoop {
         state.refused = null;
         return null;
       case "empty":
-        state.used++;
+        state.unusable();
         state.notes.push("The last reply had neither code nor final: send blocks to run, or the final answer");
         return state.faults.add(result.fault, { ...result, text: "" });
     }

@@ -139,10 +139,11 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "neither code nor final",
-    next: "iterating; used +1, errors unchanged, the journal kept",
+    next: "iterating; used unchanged, errors unchanged, the journal kept",
     drive: () =>
       play([WORKS, FAILS, EMPTY, ANSWERS], async ({ engine, result, header, reasoning }) => {
-        assert.deepEqual([header(3), reasoning(3)], ["3/4", "deep"]);
+        assert.deepEqual([header(3), reasoning(3)], ["2/4", "deep"]);
+        assert.match(engine.context(3), /^\[iter 2\/4\] 2 replies without a result/);
         assert.match(engine.context(3), /neither code nor final[\s\S]*<journal>[\s\S]*broken/);
         assert.equal((await engine.store.iterations(result.queryId)).length, 4);
       }),
