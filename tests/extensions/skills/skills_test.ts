@@ -216,7 +216,7 @@ Deno.test("unusable skills are named with the reason, once next to an answer and
     const expected = [
       `Cannot use the skill ${workspace}/.agents/skills/silent: its SKILL.md has no description`,
       `Cannot use the skill ${workspace}/.claude/skills/headless: the first 4000 characters of its SKILL.md have no ` +
-      "name and description between two lines of ---",
+      "description between two lines of ---",
       `Cannot use the skill ${workspace}/skills/linked: it is a link out of the repository`,
     ];
     assert.deepEqual(await told(), expected);
