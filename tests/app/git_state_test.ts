@@ -19,15 +19,20 @@ const gitIn = (root: string) => async (...args: string[]): Promise<void> => {
 Deno.test("targetOf() refuses names that the repository surely lacks, and a workspace outside a repository", async () => {
   await withFolder(async (root) => {
     const git = gitIn(root);
-    const at = (name: string, parts: object = {}) => targetOf(name, { root, workspace: root, spawn, ...parts });
+    const programWalls = () => Promise.resolve({} as never);
+    const at = (name: string, parts: object = {}) =>
+      targetOf(name, { root, workspace: root, spawn, programWalls, ...parts });
     for (const name of ["main", ""]) {
       await assert.rejects(
         at(name, { root: null }),
         /^UsageError: Cannot review .*: the workspace is in no git repository/,
       );
     }
-    const cannotRun: Spawn = () => Promise.reject(new Error("the workspace is the home folder"));
-    await assert.rejects(at("", { root: null, spawn: cannotRun }), /the workspace is in no git repository/);
+    const atHome = { programWalls: () => Promise.reject(new Error("Cannot run commands: /home is your home folder")) };
+    await assert.rejects(
+      at("", atHome),
+      /^UsageError: Cannot review the uncommitted changes: cannot run commands: \/home is your home folder$/,
+    );
     assert.equal(await at("nosuch"), "nosuch"); // The folder is no repository, although Vis took it for one.
     await git("init", "-q", "-b", "main");
     const missing = /^UsageError: Cannot review \S+: the repository has no such branch, tag or commit; name another/;

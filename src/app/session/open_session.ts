@@ -247,13 +247,15 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
 
 function changesReader(
   { home }: Pick<Settings, "home">,
-  { env, spawn }: Pick<ConversationParts, "spawn"> & { readonly env: EnvironmentVariables },
+  { env, spawn, programWalls }: Pick<ConversationParts, "spawn" | "programWalls"> & {
+    readonly env: EnvironmentVariables;
+  },
 ): Pick<ConversationParts, "readChanges" | "targetOf"> {
-  if (!spawn) return {};
+  if (!spawn || !programWalls) return {};
   return {
     targetOf: async (workspace, name) => {
       const { targetOf } = await import("../terminal/git_state.ts");
-      return await targetOf(name, { root: rootOf({ workspace, home }, env), workspace, spawn });
+      return await targetOf(name, { root: rootOf({ workspace, home }, env), workspace, spawn, programWalls });
     },
     readChanges: async (workspace, target, signal) => {
       const { readChanges } = await import("../terminal/git_state.ts");

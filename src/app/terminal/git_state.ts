@@ -1,6 +1,5 @@
-import { lstatSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { UsageError } from "../../domain/errors.ts";
+import { relative } from "node:path";
+import { reasonOf, UsageError } from "../../domain/errors.ts";
 import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
@@ -29,22 +28,23 @@ const NO_REPOSITORY = 128;
 
 /** Resolves with the name under which git finds the target of a review: a branch whose name looks like the id of a
  * commit gets another name. Resolves with `name` if Vis cannot know, as without a complete wall. Rejects with
- * `UsageError` outside a repository, and if the repository lacks the name. */
+ * `UsageError` outside a repository, if the repository lacks the name, and if no program can run in the workspace, as in
+ * the home folder. */
 export async function targetOf(
   name: string,
-  { root, workspace, spawn }: Repository & { readonly workspace: string },
+  { root, workspace, spawn, programWalls }: Repository & Pick<ReturnType<typeof programsOf>, "programWalls"> & {
+    readonly workspace: string;
+  },
 ): Promise<string> {
+  const cannot = `Cannot review ${name || "the uncommitted changes"}`;
+  await programWalls({ workspace, root: root ?? workspace, write: [] }).catch((error: unknown) => {
+    throw new UsageError(`${cannot}: ${reasonOf(error)}`);
+  });
   const ends = (...asked: readonly string[]): Promise<number | null> =>
     git({ root: root ?? workspace, spawn }, asked).then((done) => done.code, () => null);
   if (root === null) {
-    // Git cannot run in the home folder, for example, so there the files decide.
-    const code = await ends("rev-parse", "--git-dir");
-    if (code === null ? mayHaveRepository(workspace) : code !== NO_REPOSITORY) return name;
-    throw new UsageError(
-      `Cannot review ${
-        name || "the uncommitted changes"
-      }: the workspace is in no git repository; choose one in a repository`,
-    );
+    if (await ends("rev-parse", "--git-dir") !== NO_REPOSITORY) return name;
+    throw new UsageError(`${cannot}: the workspace is in no git repository; choose one in a repository`);
   }
   for (const one of name.split(/\.{2,3}/).filter((part) => part !== "")) {
     const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${one}^{commit}`];
@@ -58,21 +58,6 @@ export async function targetOf(
   return looksLikeCommit && await ends("show-ref", "--verify", "--quiet", `refs/heads/${name}`) === 0
     ? `heads/${name}`
     : name;
-}
-
-function mayHaveRepository(workspace: string): boolean {
-  const has = (path: string): boolean => {
-    try {
-      return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    } catch {
-      return true;
-    }
-  };
-  if (has(join(workspace, "HEAD"))) return true; // The workspace may be a bare repository.
-  for (let at = workspace;; at = dirname(at)) {
-    if (has(join(at, ".git"))) return true;
-    if (at === dirname(at)) return false;
-  }
 }
 
 const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;
