@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6f62c50c44f46f58b68135fc449d68421df2a77c35d5c91c1cbab545aec99283
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 23104781e041ed33c66bb844f7f3b14e85ff9fe89ab60c130c8188f670bf1881
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
