@@ -175,6 +175,17 @@ export class Environment {
     return await namedFiles(text, { read, room });
   }
 
+  /** Resolves with the paths at which nothing is. Resolves with no path if no extension reads files. */
+  async missing(paths: readonly string[]): Promise<readonly string[]> {
+    const { registry } = this.#parts;
+    const has = async (path: string): Promise<boolean> =>
+      await registry.namedFile(this.view(), path, { chars: 0 }) !== null;
+    if (paths.length === 0 || !await has(".")) return [];
+    const missing: string[] = [];
+    for (const path of paths) if (!await has(path)) missing.push(path);
+    return missing;
+  }
+
   /** When the promise resolves, a running child has the variables, except large texts. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));

@@ -41,6 +41,8 @@ export interface IterationInput {
   /** These doubts refuse no answer: they have refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
+  /** For the answer of a review, resolves with the named files that do not exist. */
+  readonly missingFiles: (answer: { readonly text: string; readonly value?: JsonValue }) => Promise<readonly string[]>;
   /** Returns true after work of the query for which a report such as "Done." is an answer. */
   readonly worked: () => boolean;
   readonly offered: () => OfferedAnswer | null;
@@ -76,8 +78,8 @@ export interface AcceptedFinal {
 }
 
 /** A doubt refuses an answer once in a query. "output" means that the model has not seen the output of a failed
- * command, and "claim" that the query did not do the claimed work. */
-export const DOUBTS = ["output", "claim"] as const;
+ * command, "claim" that the query did not do the claimed work, and "files" that a finding names a missing file. */
+export const DOUBTS = ["output", "claim", "files"] as const;
 export type Doubt = typeof DOUBTS[number];
 
 export interface Executed {

@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/errors.ts";
-import { clip, oneLine } from "../domain/kit/text.ts";
+import { clip, oneLine, someOf } from "../domain/kit/text.ts";
 import type { BlockCall } from "../domain/query/query_schemas.ts";
 import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
 import type { JournalEntry } from "../prompt/context_message.ts";
@@ -33,9 +33,9 @@ interface Candidate {
 /** An answer that a block offered takes precedence over the answer in the reply. */
 export async function settleFinal(
   frame: IterationFrame,
-  { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim, worked }:
+  { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim, missingFiles, worked }:
     & { readonly offered: OfferedAnswer | null; readonly final: ReplyFinal | null; readonly executed: Executed }
-    & Pick<IterationInput, "refusedBefore" | "supported" | "doubted" | "unsupportedClaim" | "worked">,
+    & Pick<IterationInput, "refusedBefore" | "supported" | "doubted" | "unsupportedClaim" | "missingFiles" | "worked">,
 ): Promise<Settled | null> {
   const candidate = offered
     ? fromOffer(frame, { offered, executed })
@@ -56,9 +56,12 @@ export async function settleFinal(
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
     : { answer: text, answerType };
   if (refusal === null) {
-    const doubt = doubtOf(candidate, executed) ?? doubtClaim(candidate, unsupportedClaim);
-    if (doubt && !doubted.includes(doubt.doubt)) return { kind: "refused", unsupported: null, ...doubt };
-    return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
+    const missing = await missingFiles({ text, ...(judged ? { value: judged.value } : {}) });
+    const doubts = [doubtOf(candidate, executed), doubtClaim(candidate, unsupportedClaim), doubtFiles(missing)];
+    const doubt = doubts.find((one) => one !== null && !doubted.includes(one.doubt));
+    if (doubt) return { kind: "refused", unsupported: null, ...doubt };
+    const notes = missing.length === 0 ? [] : [`The workspace has no file ${someOf(missing)}, which a finding names`];
+    return { kind: "accepted", final: { ...answer, confidence, notes } };
   }
   const { reason } = refusal;
   const verdict = settleRefusal(refusal, refusedBefore);
@@ -104,6 +107,13 @@ function doubtClaim(
     oneLine(claim, FAILURE_CHARS)
   }". Do it now, or say what is true`;
   return { doubt: "claim", reason };
+}
+
+function doubtFiles(missing: readonly string[]): { readonly doubt: Doubt; readonly reason: string } | null {
+  if (missing.length === 0) return null;
+  const reason = `The workspace has no file ${someOf(missing)}, which a finding names: correct the path or drop the ` +
+    "finding; repeat it only for a file of another commit";
+  return { doubt: "files", reason };
 }
 
 /** With a schema, Vis does not judge the text of the answer, but failed blocks still count. */

@@ -8,6 +8,7 @@ import type { ActiveExtensions } from "../extension/active_extensions.ts";
 import { QueryState } from "./query_state.ts";
 import { bindMessages, buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import { claimOf } from "../iteration/answer_claims.ts";
+import { findingFiles } from "../iteration/finding_files.ts";
 import {
   DOUBTS,
   type Iterated,
@@ -20,7 +21,7 @@ import { runIteration } from "../iteration/run_iteration.ts";
 import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
 import { type ContextParts } from "../prompt/context_message.ts";
 import { Repetition } from "../prompt/nudges.ts";
-import type { RequestExtras } from "../prompt/prompt.ts";
+import { readingModeOf, type RequestExtras } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Ledger, QueryDeadline } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
@@ -175,6 +176,7 @@ export class QueryLoop {
       // After the last call, a refusal would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
+      missingFiles: (answer) => this.#missingFiles(answer),
       worked: () => this.#worked(),
       offered: () => state.offered,
       diffs: state.diffs,
@@ -200,6 +202,14 @@ export class QueryLoop {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
+  }
+
+  /** The reviewed changes may name files that another commit has. */
+  async #missingFiles(answer: Parameters<IterationInput["missingFiles"]>[0]): Promise<readonly string[]> {
+    const { parts, frame: { environment } } = this.#prepared;
+    if (readingModeOf(parts.settings) !== "review") return [];
+    const shown = environment.given.shown.map(({ text, whole }) => `${text}\n${whole ?? ""}`).join("\n");
+    return await environment.missing(findingFiles(answer).filter((path) => !shown.includes(path)));
   }
 
   /** The success of a command does not answer a question. */

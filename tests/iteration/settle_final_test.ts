@@ -45,6 +45,7 @@ async function settle(
     supported: false,
     doubted: [],
     unsupportedClaim: () => null,
+    missingFiles: () => Promise.resolve([]),
     worked: () => false,
     ...parts,
   });

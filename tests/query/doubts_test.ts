@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
+import type { AskOptions } from "../../src/conversation/ask_options.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import { defineExtension, fn, z } from "../../src/extension/mod.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
@@ -250,4 +251,48 @@ Deno.test("a request for work that did nothing has a note below the answer, and 
   const done = replyJson([], { final: "The test is green now" });
   assert.deepEqual((await ask("Fix the failing test", [done])).notes, [none]);
   assert.deepEqual((await ask("Which test is the slowest?", [done])).notes, []);
+});
+
+Deno.test("findings of a review with missing files are refused once, and marked if the model repeats them", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    const schema = {
+      type: "object",
+      properties: { findings: { type: "array", items: { type: "object" } }, summary: { type: "string" } },
+    };
+    const data = (file: string) => ({ findings: [{ file, line: 1, severity: "low" }], summary: "One" });
+    const markdown = (file: string) => `### ${file}:1 low A fault\n\nIt is not checked.`;
+    const request = "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
+    const given = "diff --git a/old.ts b/old.ts\n--- a/old.ts\n+++ /dev/null\n";
+    const asked = async (texts: readonly string[], options: Partial<AskOptions>) => {
+      const replies = texts.map((final) => replyJson([], { final }));
+      await using engine = await startEngine(replies, { extensions: [fs], workspace });
+      const pieces = ReadableStream.from([new TextEncoder().encode(given)]);
+      const result = await engine.conversations.ask(engine.branch, request, {
+        ...{ signal: new AbortController().signal, emit: () => {}, only: "review" },
+        context: { pieces, label: "given", json: false, encoding: "utf-8" },
+        ...options,
+      });
+      const calls = engine.provider.requests.length;
+      const told = calls < 2 ? "" : /Your final answer was refused: (.*)/.exec(engine.context(1))?.[1] ?? "";
+      return { ...result, calls, told };
+    };
+    for (
+      const [write, options] of [
+        [markdown, {}],
+        [(file: string) => JSON.stringify(data(file)), { responseSchema: schema }],
+      ] as const
+    ) {
+      const corrected = await asked([write("src/b.ts"), write("a.ts")], options);
+      assert.deepEqual([corrected.calls, corrected.notes], [2, []]);
+      assert.match(corrected.told, /^The workspace has no file src\/b\.ts, which a finding names: correct the path/);
+      assert.match(corrected.answer, /a\.ts/);
+      const repeated = await asked([write("src/b.ts"), write("src/b.ts")], options);
+      assert.deepEqual([repeated.calls, repeated.notes], [2, [
+        "The workspace has no file src/b.ts, which a finding names",
+      ]]);
+      for (const file of ["a.ts", "old.ts"]) assert.equal((await asked([write(file)], options)).calls, 1, file);
+    }
+    assert.equal((await asked([markdown("src/b.ts")], { only: undefined })).calls, 1, "only in a review");
+  });
 });
