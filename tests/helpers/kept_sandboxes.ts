@@ -1,6 +1,13 @@
 import { SandboxEnded } from "../../src/domain/errors.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
-import type { BlockRun, RunReport, Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { failedBlock } from "../../src/domain/query/host_call.ts";
+import {
+  bareReport,
+  type BlockRun,
+  type RunReport,
+  type Sandbox,
+  type SandboxOptions,
+} from "../../src/sandbox/sandbox.ts";
 
 /** Children of closed engines with their setups. Starting a child takes 0.13 s of processor time, more than most tests
  * that run a block. So the next engine of the isolate with the same setup gets a child of a closed engine. */
@@ -106,6 +113,9 @@ class KeptSandbox implements Sandbox {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
+    if (this.#isClosed) {
+      return bareReport(failedBlock("killed", { name: "SandboxEnded", message: "The sandbox ended: it was closed" }));
+    }
     const reusable = this.#isReusable;
     this.#isReusable = false; // A block that is running when the sandbox closes ends with its child.
     const report = await this.#open.run(block);

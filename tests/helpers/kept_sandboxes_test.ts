@@ -38,7 +38,8 @@ Deno.test("an engine gets the child of a closed engine, without its variables, r
   await show(second, "keptSandboxesTest(2)");
   assert.deepEqual([former, calls], [[1], [2]]);
   assert.ok(first.ended);
-  await assert.rejects(first.run({ code: "1", iteration: 1, index: 0, deadlineMs: 1000 }), { name: "SandboxEnded" });
+  assert.equal(await show(first, "1"), "killed");
+  await assert.rejects(first.read("a", { maxBytes: 10 }), { name: "SandboxEnded" });
   await second.close();
 });
 

@@ -11,7 +11,10 @@ import {
   type RunReport,
   type Sandbox,
   type SandboxLimits,
+  type SandboxOptions,
 } from "../../src/sandbox/sandbox.ts";
+import { openKept } from "./kept_sandboxes.ts";
+import { runs } from "./long_part.ts";
 
 export const LIMITS: SandboxLimits = {
   memoryBytes: 256 << 20,
@@ -81,18 +84,28 @@ const COMPILED: SandboxTestOptions = executable ? { program: { path: executable,
 const startMs = Number(Deno.env.get("VIS_TEST_START_MS") ?? "0");
 export const SLOW: Pick<SandboxTestOptions, "startMs"> = startMs > 0 ? { startMs } : {};
 
-export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
+export async function testSandbox({ test, ...options }: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
-  const { functions = {}, constants = {}, limits = {}, grants = {}, test = {}, ...rest } = options;
-  const sandbox = await openSandbox({
+  return new TestSandbox(await openSandbox(sandboxOptions(options), { ...COMPILED, ...SLOW, ...test }));
+}
+
+/** Without `--all`, this sandbox may have the child of an earlier one (kept_sandboxes.ts). */
+export async function keptTestSandbox(options: Omit<TestSandboxOptions, "test"> = {}): Promise<TestSandbox> {
+  if (executable || runs(0, 1) === 1) return await testSandbox(options);
+  await buildSandbox();
+  return new TestSandbox(await openKept({}, sandboxOptions(options)));
+}
+
+function sandboxOptions(options: Omit<TestSandboxOptions, "test">): SandboxOptions {
+  const { functions = {}, constants = {}, limits = {}, grants = {}, ...rest } = options;
+  return {
     functions: Object.keys(functions),
     constants,
     limits: { ...LIMITS, ...limits },
     grants: { ...NO_GRANTS, ...grants },
     onCall: async (call) => await functions[call.name]?.(call),
     ...rest,
-  }, { ...COMPILED, ...SLOW, ...test });
-  return new TestSandbox(sandbox);
+  };
 }
 
 export function isAlive(pid: number): boolean {

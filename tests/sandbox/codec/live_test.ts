@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { errorForModel } from "../../../src/domain/query/host_call.ts";
-import { testSandbox } from "../../helpers/sandbox.ts";
+import { keptTestSandbox } from "../../helpers/sandbox.ts";
 
 const shared = { n: 1 }, cycle: Record<string, unknown> = { a: 1 }, buffer = new Uint8Array([1, 2, 3, 4]).buffer;
 cycle.self = [cycle];
@@ -80,7 +80,7 @@ Deno.test("host calls: every covered value round trips both ways", async () => {
     arrived = args[0];
     return expected;
   };
-  await using box = await testSandbox({ functions: { echo } });
+  await using box = await keptTestSandbox({ functions: { echo } });
   for (const [source, value] of VALUES) {
     expected = value;
     const { result } = await box.run(`const back = await echo(${source}); await echo(back); 1`);
@@ -118,7 +118,7 @@ const REFUSED: readonly (readonly [source: string, says: string])[] = [
 
 Deno.test("host calls: the error of an argument that cannot be carried names its place and the fix, and no call is made", async () => {
   let calls = 0;
-  await using box = await testSandbox({ functions: { echo: () => calls++ } });
+  await using box = await keptTestSandbox({ functions: { echo: () => calls++ } });
   await box.run("async function fetchLater() {}");
   for (const [source, says] of REFUSED) {
     const { result } = await box.run(`await echo(${source})`);
@@ -132,7 +132,7 @@ Deno.test("host calls: the error of an argument that cannot be carried names its
 
 Deno.test("host calls: the error of a result that cannot be carried names its function and the place", async () => {
   const give = () => ({ list: [() => 1] });
-  await using box = await testSandbox({ functions: { "api.give": give } });
+  await using box = await keptTestSandbox({ functions: { "api.give": give } });
   const { result } = await box.run("await api.give()");
   assert.equal(result.error?.message, "Cannot pass on the result of api.give: value.list[0] is a function");
   assert.equal(await box.show("1"), "1");
@@ -140,7 +140,7 @@ Deno.test("host calls: the error of a result that cannot be carried names its fu
 
 Deno.test("host calls: accessors and symbols are omitted, and no code of the value runs", async () => {
   let arrived: unknown;
-  await using box = await testSandbox({ functions: { echo: ({ args }) => void (arrived = args[0]) } });
+  await using box = await keptTestSandbox({ functions: { echo: ({ args }) => void (arrived = args[0]) } });
   const { result } = await box.run(`
     let ran = 0; const hit = () => { ran++ };
     await echo({ a: 1, get b() { hit() }, [Symbol("s")]: 1, toJSON: undefined, valueOf: 2 });
