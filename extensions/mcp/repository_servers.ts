@@ -107,7 +107,7 @@ function serverOf(
   },
 ): ServerConfig {
   if (!NAME.test(name)) {
-    throw new Error("Its name must begin with a letter and have at most 41 letters, digits, - and _");
+    throw new Error("Its name must begin with a letter and have at most 40 letters, digits, - and _");
   }
   const filled = (text: string): string => {
     return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {

@@ -34,7 +34,7 @@ export const Http = z.strictObject({
   ...limits,
 });
 const Server = z.union([Stdio, Http], "must have either a command or a url, and only keys that belong to it");
-export const NAME = /^[A-Za-z][\w-]{0,40}$/;
+export const NAME = /^[A-Za-z][\w-]{0,39}$/;
 
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
   const names = Object.keys(servers);
@@ -43,7 +43,7 @@ function apart(servers: Readonly<Record<string, unknown>>): boolean {
 
 export default z.strictObject({
   servers: z.record(
-    z.string().regex(NAME, "must begin with a letter and have at most 41 letters, digits, - and _"),
+    z.string().regex(NAME, "must begin with a letter and have at most 40 letters, digits, - and _"),
     Server,
   )
     .refine(apart, "has two names that give the same alias, such as a-b and a_b").default({})

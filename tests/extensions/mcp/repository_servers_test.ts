@@ -120,8 +120,10 @@ Deno.test("repositoryServers() gives the reason why a server or a file cannot be
   for (const [server, why] of servers) {
     assert.match((await found(JSON.stringify({ mcpServers: { s: server } })))?.faults.get("s") ?? "", why);
   }
-  const odd = await found(JSON.stringify({ mcpServers: { "../x": { command: "x" } } }));
-  assert.match(odd?.faults.get("../x") ?? "", /^its name must begin with a letter/);
+  for (const name of ["../x", "a".repeat(41)]) {
+    const odd = await found(JSON.stringify({ mcpServers: { [name]: { command: "x" } } }));
+    assert.match(odd?.faults.get(name) ?? "", /^its name must begin with a letter and have at most 40 letters/);
+  }
   for (const [text, why] of [["{", /JSON/], ["[]", /^it /], [" ".repeat(70_000), /^it has 70000 bytes/]] as const) {
     assert.match((await found(text))?.faults.get("") ?? "", why);
   }

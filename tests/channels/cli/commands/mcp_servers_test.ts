@@ -83,6 +83,7 @@ Deno.test("vis mcp add and remove refuse impossible changes, and name a remedy",
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [["add", "files", "other"], /a server with this name exists; add --force to replace it/],
       [["add", "a/b", "x"], /its name must begin with a letter/],
+      [["add", "a".repeat(41), "x"], /at most 40 letters/],
       [["add", "hub", "https://h.example", "--network"], /--network with an address: only a program takes this option/],
       [["add", "hub", "https://h.example", "--", "x"], /a server with an address takes no arguments/],
       [["add", "hub", "h", "--header", "A: b"], /--header with a program: only an address takes this option/],
