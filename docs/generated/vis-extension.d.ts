@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 23104781e041ed33c66bb844f7f3b14e85ff9fe89ab60c130c8188f670bf1881
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d8a13e9a2d936b115d1bd03247767f92c83987b794fb6d74ef02e159c7d4a9e1
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -69,8 +69,8 @@ export interface CallOutcome {
   readonly kept?: string;
   /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
-  /** `subject` names the object of the call if the arguments do not. */
-  readonly subject?: string;
+  /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
+  readonly subject?: string | readonly string[];
   /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
    * of its namespace. */
   readonly unfinished?: boolean;

@@ -11,7 +11,7 @@ import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import { workspaceFacts } from "./workspace_facts.ts";
-import { advised, counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { advised, type CallOutcome, counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
@@ -186,6 +186,7 @@ export default defineExtension({
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "editing", done: "edited", things: "files" },
+      outcome: pathsOf,
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
@@ -461,12 +462,16 @@ function foundAs(one: string): (found: readonly unknown[]) => string {
   return ({ length }) => counted(length, one);
 }
 
-function pathsOf(changed: readonly { readonly path: string }[]): string {
-  return changed.map(({ path }) => path).join(", ");
+interface ChangedPath {
+  readonly path: string;
 }
 
-function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): string {
-  const kept = files.filter((one) => one.kept !== undefined);
-  const restored = pathsOf(files.filter((one) => one.kept === undefined));
-  return kept.length === 0 ? restored : `${restored} · kept ${pathsOf(kept)}`;
+function pathsOf(changed: ChangedPath | readonly ChangedPath[]): CallOutcome {
+  return { text: "", subject: [changed].flat().map(({ path }) => path) };
+}
+
+function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): CallOutcome {
+  const kept = files.filter((one) => one.kept !== undefined).map(({ path }) => path);
+  const restored = files.filter((one) => one.kept === undefined);
+  return { ...pathsOf(restored), text: kept.length === 0 ? "" : `kept ${kept.join(", ")}` };
 }

@@ -35,7 +35,7 @@ export interface LateCall extends Pick<CallOrigin, "iteration"> {
 }
 
 type RecordedHostCall =
-  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output" | "hint">
+  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output" | "hint" | "exitCode">
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
@@ -53,8 +53,8 @@ export interface CallOutcome {
   readonly kept?: string;
   /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
-  /** `subject` names the object of the call if the arguments do not. */
-  readonly subject?: string;
+  /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
+  readonly subject?: string | readonly string[];
   /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
    * of its namespace. */
   readonly unfinished?: boolean;
@@ -80,6 +80,7 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 const SUBJECT_CHARS = 120;
 /** A list argument may have a million items, so the words name at most this many items. */
 const SUBJECT_ITEMS = 10;
+const MOST_SUBJECTS = 100;
 
 /** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
@@ -92,18 +93,27 @@ export interface CallAction {
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   readonly subject: string;
+  /** A call with several objects, such as files, has their names. */
+  readonly subjects?: readonly string[] | undefined;
 }
 
 export function calledAction(
   { doing, done, things, named = 1 }: CallAction,
   args: readonly unknown[],
 ): CalledAction {
-  const words = args.slice(0, named).flatMap(wordsIn).join(" ");
+  const words = args.slice(0, named).flatMap((given) => [...new Set(wordsIn(given))]).join(" ");
   return aboutSubject({ doing, done, things }, words);
 }
 
-export function aboutSubject({ doing, done, things }: CallAction, subject: string): CalledAction {
-  return { doing, done, things, subject: oneLine(visibleText(subject), SUBJECT_CHARS) };
+export function aboutSubject(
+  { doing, done, things }: CallAction,
+  subject: string | readonly string[],
+): CalledAction {
+  const names = typeof subject === "string" ? [subject] : [...new Set(subject)].slice(0, MOST_SUBJECTS);
+  const [text = "", ...subjects] = [names.join(", "), ...names].map((name) =>
+    oneLine(visibleText(name), SUBJECT_CHARS)
+  );
+  return { doing, done, things, subject: text, ...subjects.length > 1 ? { subjects } : {} };
 }
 
 function wordsIn(given: unknown): readonly string[] {
@@ -113,10 +123,31 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
+const MOST_COUNTED = 10_000;
+
+/** Counts files, but not their edits: calls on the same object count as one object. */
+export class CalledThings {
+  readonly #names = new Set<string>();
+  #others = 0;
+
+  /** Each run of a command counts, and so does each call without a name of its object. */
+  add({ things, subject, subjects }: CalledAction, { exitCode }: Pick<HostCallEvent, "exitCode">): void {
+    const isCounted = subject === "" || things === "times" || exitCode !== undefined ||
+      this.#names.size >= MOST_COUNTED;
+    if (isCounted) this.#others++;
+    else for (const name of subjects ?? [subject]) this.#names.add(name);
+  }
+
+  get count(): number {
+    return this.#names.size + this.#others;
+  }
+}
+
 type State = "good" | "bad" | "threw" | "refused";
 
 interface Tally extends CalledAction {
   calls: number;
+  readonly called: CalledThings;
   readonly state: State;
   readonly outcome: string;
 }
@@ -152,7 +183,7 @@ export class BlockTally {
     const output = [told.output ?? "", hint].filter((text) => text !== "").join("\n");
     if (phase === "start") return;
     const words = this.#words.get(name); // Vis records words for the first calls of a block only.
-    const action = own ?? (words && { ...words, subject: "" });
+    const action = own ?? (words && { ...words, subject: "", subjects: undefined });
     if (!action) return;
     this.#words.set(name, action);
     const state = ok ? "good" : refused ? "refused" : outcome === "" ? "threw" : "bad";
@@ -162,9 +193,10 @@ export class BlockTally {
       this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
     }
     const kind = `${state} ${action.done} ${action.things}`;
-    const known = this.#kinds.get(kind);
-    if (!known) return void this.#kinds.set(kind, { ...action, state, calls: 1, outcome });
+    const known = this.#kinds.get(kind) ?? { ...action, state, calls: 0, called: new CalledThings(), outcome };
+    this.#kinds.set(kind, known);
     known.calls++;
+    known.called.add(action, told);
   }
 
   get text(): string {
@@ -176,7 +208,7 @@ export class BlockTally {
     const over = length(this.text) - width;
     if (over <= 0) return this.text;
     const kinds = [...this.#kinds.values()];
-    const shown = kinds.map(({ calls, subject }) => calls > 1 ? 0 : length(subject));
+    const shown = kinds.map((tally) => isNamed(tally) ? length(tally.subject) : 0);
     const longest = Math.max(...shown);
     const most = Math.max(LEAST_SUBJECT, longest - over);
     const short = (tally: Tally): Tally => ({ ...tally, subject: cut(tally.subject, most) });
@@ -198,8 +230,13 @@ export class BlockTally {
   }
 }
 
-function textOf({ doing, done, things, subject, calls, state, outcome }: Tally): string {
-  const what = calls > 1 ? `${calls} ${things}` : subject;
+function isNamed({ calls, called }: Pick<Tally, "calls" | "called">): boolean {
+  return calls === 1 || called.count === 1;
+}
+
+function textOf(tally: Tally): string {
+  const { doing, done, things, subject, calls, called, state, outcome } = tally;
+  const what = isNamed(tally) ? subject : `${called.count} ${things}`;
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   if (state === "refused") return `${`${doing} ${what}`.trimEnd()}: refused`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";

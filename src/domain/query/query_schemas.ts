@@ -85,8 +85,13 @@ const callOk = z.boolean().describe(
   "False if the call threw, its command or tests failed, its page had status 400 or more, or its sub-query has no answer",
 );
 export const toldOfCall = {
-  action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
-    .describe("Words for the call, such as reading, read, files, src/app.ts"),
+  action: z.object({
+    doing: z.string(),
+    done: z.string(),
+    things: z.string(),
+    subject: z.string(),
+    subjects: z.array(z.string()).optional().describe("The objects of a call with several objects, at most 100"),
+  }).optional().describe("Words for the call, such as reading, read, files, src/app.ts"),
   outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
   refusedByUser: z.boolean().optional().describe("True if the call failed because the user refused it"),
   output: z.string().optional().describe("The end of the output, if the call failed"),

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { BlockTally, type CallAction, calledAction, type HostCallEvent } from "../../../src/domain/query/host_call.ts";
+import {
+  aboutSubject,
+  BlockTally,
+  type CallAction,
+  calledAction,
+  type HostCallEvent,
+} from "../../../src/domain/query/host_call.ts";
 
 const READ: CallAction = { doing: "reading", done: "read", things: "files" };
 const RUN: CallAction = { doing: "running", done: "ran", things: "commands" };
@@ -23,6 +29,20 @@ Deno.test("BlockTally describes a call and its outcome", () => {
 Deno.test("BlockTally counts calls of one kind, and keeps kinds in their order", () => {
   const reads = ["a", "b"].map((path) => ended(READ, [path]));
   assert.equal(told(...reads, ended(RUN, ["ls"]), ended(READ, ["c"])), "read 3 files, ran ls");
+});
+
+Deno.test("BlockTally counts different objects, but each run of a command", () => {
+  assert.equal(told(ended(READ, ["a"]), ended(READ, ["a"])), "read a");
+  assert.equal(told(ended(READ, ["a"]), ended(READ, ["b"]), ended(READ, ["a"])), "read 2 files");
+  const several = { ...READ, ...aboutSubject(READ, ["a", "b", "a"]) };
+  assert.equal(told({ ...ended(READ, []), action: several }), "read a, b");
+  assert.equal(told({ ...ended(READ, []), action: several }, ended(READ, ["b"]), ended(READ, ["c"])), "read 3 files");
+  const run = { exitCode: 0 };
+  assert.equal(told(ended(RUN, ["npm test"], run), ended(RUN, ["npm test"], run)), "ran 2 commands");
+  const times = { ...READ, things: "times" };
+  assert.equal(told(ended(times, ["a"]), ended(times, ["a"])), "read 2 times");
+  const threw = { ok: false };
+  assert.equal(told(ended(READ, ["a"], threw), ended(READ, ["a"], threw)), "reading a failed");
 });
 
 Deno.test("BlockTally omits unfinished calls and functions without words", () => {
@@ -66,6 +86,7 @@ Deno.test("BlockTally counts recorded calls without words by other calls of the 
 Deno.test("calledAction() names paths, lists and a given number of arguments, on one printable line", () => {
   const subject = (args: readonly unknown[], named = 1): string => calledAction({ ...READ, named }, args).subject;
   assert.equal(subject([[{ path: "a", old: "x" }, { path: "b" }]]), "a b");
+  assert.equal(subject([[{ path: "a", old: "x" }, { path: "a", old: "y" }]]), "a");
   assert.equal(subject(["a", "b", "c"], 2), "a b");
   assert.equal(subject([1, null, {}]), "");
   assert.equal(subject(["a\nb\u001b[31m"]), "a b\\u001b[31m");

@@ -45,6 +45,20 @@ Deno.test("StepCalls counts the calls of all steps by kind, with those that fail
   assert.match(calls.text, /, did 3, 14 more$/);
 });
 
+Deno.test("StepCalls counts different objects, and each failed call", () => {
+  const calls = new StepCalls();
+  const editing = { doing: "editing", done: "edited", things: "files" };
+  const edit = (subject: string, ok = true) => calls.take({ name: "fs.edit", ok, action: { ...editing, subject } });
+  edit("a.ts");
+  edit("a.ts", false);
+  assert.equal(calls.text, "edited a.ts (1 failed)");
+  edit("b.ts");
+  assert.equal(calls.text, "edited 2 files (1 failed)");
+  const action = { doing: "running", done: "ran", things: "commands", subject: "npm test" };
+  for (const exitCode of [1, 0]) calls.take({ name: "shell.run", ok: exitCode === 0, action, exitCode });
+  assert.equal(calls.text, "edited 2 files (1 failed), ran 2 commands (1 failed)");
+});
+
 Deno.test("facts() keep the outcome of unfinished work only until a later call of its namespace has finished it", () => {
   const work = new QueryWork();
   const call = (name: string, done: string, told: { outcome: string; unfinished?: boolean }): void =>
