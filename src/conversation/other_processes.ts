@@ -2,6 +2,7 @@
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
+import type { BackgroundProgram } from "../domain/admin_reports.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
 import { newId } from "../domain/kit/ids.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
@@ -25,10 +26,13 @@ const KEPT_MS = 24 * 3_600_000;
 /** A step with more events is not shared. */
 const MOST_STEP_CHARS = 1_000_000;
 
+/** The commands of a request that are shared with other processes, and the end of the output of each. */
+const MOST_COMMANDS = 20, MOST_OUTPUT_CHARS = 4_000;
+
 /** `done` is null until the process of the query has carried out or refused the message. The message `watch` has no
  * outcome: the process shares the events of its running step until the watcher deletes the message. */
 interface StoredMessage {
-  readonly kind: "steer" | "cancel" | "answer" | "watch";
+  readonly kind: "steer" | "cancel" | "answer" | "stop" | "watch";
   readonly body: string;
   readonly done: boolean | null;
 }
@@ -40,6 +44,27 @@ function keyOf(branchId: string, id: string): string {
 /** No id of a branch equals the first word of this key. */
 function stepKeyOf(branchId: string): string {
   return `step ${branchId}`;
+}
+
+type SharedCommand = Pick<BackgroundProgram, "id" | "title" | "startedAt" | "output">;
+
+interface SharedTexts {
+  /** The text begins with a random id, so that no other text shares its bytes. */
+  readonly id: string;
+  readonly events: readonly QueryEvent[];
+  readonly commands: readonly SharedCommand[];
+}
+
+/** Resolves with null if newer events have replaced the events of this text meanwhile. */
+async function readShared(store: Store, large: string): Promise<SharedTexts | null> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    for await (const piece of store.largePieces(large)) pieces.push(piece);
+  } catch {
+    return null;
+  }
+  // Only this file writes these texts, so the cast is safe.
+  return JSON.parse(new TextDecoder().decode(joinBytes(pieces))) as SharedTexts;
 }
 
 async function read(states: StateStore, key: string): Promise<StoredMessage | null> {
@@ -82,6 +107,22 @@ export class OtherProcesses {
     if (!asking) return false;
     const body = JSON.stringify({ id, decision, reason });
     return await this.#send(asking.branch, { kind: "answer", body }, { query: asking.query });
+  }
+
+  /** Resolves with the commands of a running query in the background while this process, or another one, watches the
+   * query. `stop` resolves with false if the command has ended. */
+  async programs(
+    branch: Branch,
+  ): Promise<readonly (SharedCommand & { readonly stop: () => Promise<boolean> })[]> {
+    const runs = () => this.#running(branch);
+    const query = await readSettled(this.#store, runs, (found) => found !== null);
+    if (query === null) return [];
+    const store = this.#storeOf(branch);
+    const large = (await store.states.get(PLACE, { key: stepKeyOf(branch.branchId) }))?.value;
+    const { commands = [] } = typeof large === "string" ? await readShared(store, large) ?? {} : {};
+    return commands.map((command) => {
+      return { ...command, stop: () => this.#send(branch, { kind: "stop", body: command.id }, { query }) };
+    });
   }
 
   watch(branch: Branch): WatchedStep {
@@ -151,15 +192,9 @@ export class WatchedStep {
   async newest(): Promise<readonly QueryEvent[] | null> {
     const found = (await this.#store.states.get(PLACE, { key: stepKeyOf(this.#branchId) }))?.value;
     if (typeof found !== "string" || found === this.#seen) return null;
-    const pieces: Uint8Array<ArrayBuffer>[] = [];
-    try {
-      for await (const piece of this.#store.largePieces(found)) pieces.push(piece);
-    } catch {
-      return null; // Newer events have replaced these events meanwhile.
-    }
-    this.#seen = found;
-    // Only this file writes these texts, so the cast is safe.
-    return JSON.parse(new TextDecoder().decode(joinBytes(pieces))).events as readonly QueryEvent[];
+    const shared = await readShared(this.#store, found);
+    if (shared !== null) this.#seen = found;
+    return shared?.events ?? null;
   }
 
   async close(): Promise<void> {
@@ -179,6 +214,7 @@ interface ReachableRun {
   readonly store: RunStore;
   readonly step: StepEvents;
   readonly questions: WaitingQuestions;
+  programs(): readonly BackgroundProgram[];
   steer(text: string, signal: AbortSignal): Promise<boolean>;
   cancel(): void;
 }
@@ -246,7 +282,8 @@ export class RunMessages {
     }
   }
 
-  async #take(key: string, { store: { states }, questions, steer, cancel, taken, shared }: Reached): Promise<void> {
+  async #take(key: string, run: Reached): Promise<void> {
+    const { store: { states }, questions, programs, steer, cancel, taken, shared } = run;
     const id = key.slice(key.indexOf(" ") + 1);
     const message = taken.has(id) ? null : await read(states, key);
     if (message === null || message.done !== null) return;
@@ -265,26 +302,33 @@ export class RunMessages {
         cancel();
         return true;
       }
+      if (kind === "stop") {
+        const program = programs().find((one) => one.id === body);
+        program?.stop();
+        return program !== undefined;
+      }
       const { id: question, ...answer } = JSON.parse(body);
       return questions.answer(question, answer);
     }
   }
 }
 
-/** Shares the events of a running step while another process watches the step. */
+/** Shares the events of a running step, and the commands in the background, while another process watches the step. */
 class SharedStep {
   readonly #store: RunStore;
   readonly #step: StepEvents;
+  readonly #programs: ReachableRun["programs"];
   readonly #key: string;
   readonly #watchers = new Set<string>();
-  #shared = 0;
+  #shared = "";
   #text: string | null = null;
   #sharing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor({ store, step }: Pick<ReachableRun, "store" | "step">, key: string) {
+  constructor({ store, step, programs }: Pick<ReachableRun, "store" | "step" | "programs">, key: string) {
     this.#store = store;
     this.#step = step;
+    this.#programs = programs;
     this.#key = key;
   }
 
@@ -294,10 +338,15 @@ class SharedStep {
   }
 
   async share(): Promise<void> {
-    if (this.#closed || this.#watchers.size === 0 || this.#shared === this.#step.changes) return;
-    this.#shared = this.#step.changes;
-    // The text begins with a random id, so that no other text shares its bytes.
-    const text = JSON.stringify({ id: newId(), events: this.#step.all });
+    if (this.#closed || this.#watchers.size === 0) return;
+    const commands = this.#programs().slice(-MOST_COMMANDS).map(({ id, title, startedAt, output }): SharedCommand => (
+      { id, title, startedAt, output: output.slice(-MOST_OUTPUT_CHARS) }
+    ));
+    const state = JSON.stringify([this.#step.changes, commands]);
+    if (this.#shared === state || this.#step.changes === 0) return;
+    this.#shared = state;
+    const shared: SharedTexts = { id: newId(), events: this.#step.all, commands };
+    const text = JSON.stringify(shared);
     if (text.length > MOST_STEP_CHARS) return;
     await (this.#sharing = this.#replace(text));
   }

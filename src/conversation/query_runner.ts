@@ -129,7 +129,8 @@ export class QueryRunner {
     const questions = new WaitingQuestions();
     const steer = (text: string, withdrawn: AbortSignal): Promise<boolean> => steering.add(text, withdrawn);
     const step = new StepEvents();
-    this.#messages.begin(branchId, { store: known.store, step, questions, steer, cancel });
+    const programs = () => this.programs(branchId);
+    this.#messages.begin(branchId, { store: known.store, step, questions, programs, steer, cancel });
     const emit: Emit = (event, number) => {
       step.add(event);
       options.emit(event, number);

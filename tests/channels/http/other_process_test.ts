@@ -8,6 +8,7 @@ import { sample } from "../../extension/_sample.ts";
 import { gated } from "../../e2e/page/_gate.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import type { EngineOptions } from "../../helpers/engine.ts";
+import { backgroundCommands } from "../../helpers/background_command.ts";
 import { until } from "../../helpers/until.ts";
 import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
@@ -199,6 +200,39 @@ Deno.test(
       assert.deepEqual([...new Set(rest.map(({ data }) => data.iteration))], [2, null]);
     })
   ),
+);
+
+Deno.test(
+  "a server lists and stops the background commands of a query of another server while a client follows the query",
+  withServers(async (servers) => {
+    const { engine, print } = backgroundCommands();
+    const replies = [replyJson('commands.start("npm run dev")'), final("Started")];
+    const one = await servers.start(1, replies, { at: 1, ...engine });
+    const other = await servers.start(2, []);
+    await using first = one.rig;
+    await using second = other.rig;
+    const id = await first.conversation();
+    const commands = async (rig: Rig): Promise<readonly { readonly id: string; readonly output: string }[]> =>
+      (await (await rig.ask(`/api/v1/conversations/${id}/commands`)).json()).items;
+    const asked = first.post(messages(id), { request: "x" });
+    await until(async () => await iterationsOf(second, id) === 1);
+    assert.deepEqual(await commands(second), []);
+    const { running } = await (await second.ask(`/api/v1/conversations/${id}`)).json();
+    const following = await second.ask(`/api/v1/conversations/${id}/queries/${running}/events`);
+    await until(async () => (await commands(second)).length === 1);
+    print("ready\n");
+    await until(async () => (await commands(second))[0]?.output === "ready\n");
+    assert.deepEqual(await commands(second), await commands(first));
+    const [found] = await commands(second);
+    const stopped = await second.post(`/api/v1/conversations/${id}/commands/${found?.id}/stop`);
+    assert.equal(stopped.status, 200);
+    await until(async () => (await commands(first)).length === 0);
+    await until(async () => (await commands(second)).length === 0);
+    one.go();
+    assert.equal((await (await asked).json()).answer, "Started");
+    assert.equal((await allEvents(following)).at(-1)?.event, "final");
+    assert.deepEqual(await commands(second), []);
+  }),
 );
 
 Deno.test(

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import type { BackgroundProgram } from "../../../domain/admin_reports.ts";
 import { shorten } from "../../../domain/kit/text.ts";
@@ -14,14 +14,18 @@ export const commands = new Hono<Env>();
 
 commands.get(
   "/commands",
-  describe("listCommands", "List the commands of the branch that run in the background of this server, oldest first", {
-    200: schema.listOf(schema.BackgroundCommandSchema),
-  }),
+  describe(
+    "listCommands",
+    "List the commands of the branch that run in the background of this server, oldest first. While a client follows a query of another process, the list has the commands of this process",
+    {
+      200: schema.listOf(schema.BackgroundCommandSchema),
+    },
+  ),
   validQuery(schema.CommandsQuery),
   inConversation,
-  (c) => {
+  async (c) => {
     const { chars } = c.req.valid("query");
-    return c.json({ items: c.env.parts.conversations.programs(c.var.conversation).map((one) => shown(one, chars)) });
+    return c.json({ items: (await programsOf(c)).map((one) => shown(one, chars)) });
   },
 );
 
@@ -37,16 +41,26 @@ commands.post(
     const wanted = c.req.param("commandId");
     const program = await existing(
       `command ${wanted.slice(0, 100)}`,
-      () => Promise.resolve(c.env.parts.conversations.programs(c.var.conversation).find(({ id }) => id === wanted)),
+      async () => (await programsOf(c)).find(({ id }) => id === wanted),
       "no running background command of the branch has this id; it may have ended",
     );
-    program.stop();
+    await program.stop();
     return c.json(shown(program, c.req.valid("query").chars));
   },
 );
 
+interface RunningProgram extends Omit<BackgroundProgram, "stop"> {
+  stop(): void | Promise<boolean>;
+}
+
+async function programsOf({ env, var: { conversation } }: Context<Env>): Promise<readonly RunningProgram[]> {
+  const { conversations } = env.parts;
+  const own = conversations.programs(conversation);
+  return own.length > 0 ? own : await conversations.elsewhere.programs(conversation);
+}
+
 function shown(
-  { id, title, startedAt, output }: BackgroundProgram,
+  { id, title, startedAt, output }: RunningProgram,
   chars: number,
 ): z.infer<typeof schema.BackgroundCommandSchema> {
   const end = output.slice(Math.max(0, output.length - chars)).replace(/^[\udc00-\udfff]/, "");
