@@ -97,10 +97,12 @@ export class PartCodes {
     // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.
     const isSame = failed.at(-1)?.codes.join() === this.#last.join();
     const before = isSame ? failed.slice(0, -1) : failed;
-    const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];
+    // Otherwise, the last codes are of a condition of `if` or `while`, and the line ended without another command.
+    const isEnd = this.#last.at(-1) === code;
+    const last = isEnd ? this.#last : [...isSame ? this.#last : [], code];
     const names = this.#pipelines.at(-1) ?? [], isNamed = names.length === last.length;
     const hides = failed.some(({ codes, command, piped }) => piped || isFailure(codes.at(-1) ?? 0, command)) ||
-      !isBroken && last.some((one, at) => isFailure(one, isNamed ? names[at] ?? "" : ""));
+      isEnd && !isBroken && last.some((one, at) => isFailure(one, isNamed ? names[at] ?? "" : ""));
     const shown = before.flatMap(({ codes, piped }) => piped ? codes.filter((one) => one !== 0) : codes.slice(-1));
     return hides ? [...shown, ...last] : null;
   }

@@ -54,6 +54,7 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "sh -c 'exit 1' | tail -1 && echo ok": [1, 0],
     "if sh -c 'exit 1' | tail -1; then echo ok | cat; fi": [1, 0, 0],
     "grep x /dev/null | head; sh -c 'exit 1' | tail -1 && echo ok": [1, 0],
+    "(exit 3); if [ -e nothing ]; then echo; fi": [3, 0],
     "set -eux; sh -c 'exit 4' | (exit 0) | cat\nmkdir -p made && cd $_ && ls ../made": [4, 0],
     // A part may end this way.
     "yes | head -1": undefined,
@@ -75,6 +76,10 @@ Deno.test("a command whose code hides that a part of it failed has the codes of 
     "true; false": undefined,
     "set -o pipefail; (exit 3) | cat": undefined,
     "(exit 3) || true; ls": undefined,
+    "i=0; while [ $i -lt 3 ]; do i=$((i + 1)); done": undefined,
+    "while read line; do echo $line; done < /etc/passwd": undefined,
+    "echo a; if [ -e nothing ]; then echo; fi": undefined,
+    "echo a; if sh -c 'exit 3'; then echo; fi": undefined,
     "trap 'echo mine' EXIT; (exit 3) | cat": undefined,
   };
   await withShell(async ({ ran }) => {
