@@ -29,8 +29,11 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
+/** For each branch, the map has the shown instructions by their folder, and "" for a folder without instructions. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
+/** Under this key, the store has the folders whose instructions Vis has shown, relative to the workspace. */
+const FOLDERS = "folders";
 
 const READING = new Map<string, Promise<Found>>();
 
@@ -46,7 +49,7 @@ export default defineExtension({
   /** A sub-query gets its task and variables from the block that starts it, and no instructions or skills. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
-    const { notes, skills, faults } = await find(env);
+    const [{ notes, skills, faults }] = await Promise.all([find(env), recallFolders(env)]);
     for (const text of faults) warnOnce(env, text);
     return notes.length + skills.length + knownIn(env).length > 0;
   },
@@ -166,22 +169,43 @@ function listOf({ skills, cut }: FoundSkills): string {
   return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more, ...left].join("\n");
 }
 
-function knownIn({ conversationId }: EnvironmentView): readonly string[] {
-  return [...KNOWN.get(conversationId)?.values() ?? []].filter((text) => text !== "");
+function knownIn({ branchId }: EnvironmentView): readonly string[] {
+  return [...KNOWN.get(branchId)?.values() ?? []].filter((text) => text !== "");
+}
+
+/** Another process may have shown the instructions, and the files may have changed since. */
+async function recallFolders(
+  { workspace, root = workspace, secrets, branchId, store }: EnvironmentView,
+): Promise<void> {
+  const stored = await store?.get(FOLDERS);
+  if (!Array.isArray(stored)) return;
+  const known = KNOWN.get(branchId) ?? new Map<string, string>();
+  const folders = stored.slice(0, MOST_KNOWN).map((one) => resolve(workspace, String(one)))
+    .filter((folder) => holds(root, folder));
+  const texts = await Promise.all(folders.map((folder) => folderInstructions(folder, { workspace, root, secrets })));
+  let chars = 0;
+  for (const [at, { whole }] of texts.entries()) {
+    chars += whole.length;
+    known.set(folders[at] ?? "", chars > MOST_KNOWN_CHARS ? "" : whole);
+  }
+  KNOWN.set(branchId, known);
+}
+
+function holds(folder: string, one: string): boolean {
+  return one === folder || one.startsWith(`${folder}${sep}`);
 }
 
 async function tellInstructions(env: EnvironmentView, path: string): Promise<void> {
-  const { workspace, root = workspace, secrets, conversationId, note } = env;
+  const { workspace, root = workspace, secrets, conversationId, branchId, note, store } = env;
   if (env.depth > 0 || conversationId === "") return;
-  const known = KNOWN.get(conversationId) ?? new Map<string, string>(), folders: string[] = [];
-  const holds = (folder: string, one: string): boolean => one === folder || one.startsWith(`${folder}${sep}`);
+  const known = KNOWN.get(branchId) ?? new Map<string, string>(), folders: string[] = [];
   for (let at = dirname(resolve(workspace, path)); holds(root, at) && !holds(at, workspace); at = dirname(at)) {
     folders.unshift(at);
   }
   for (const folder of folders) {
     if (known.has(folder) || known.size >= MOST_KNOWN) continue;
     known.set(folder, "");
-    KNOWN.set(conversationId, known);
+    KNOWN.set(branchId, known);
     const { whole, beginning } = await folderInstructions(folder, { workspace, root, secrets });
     const chars = [...known.values()].reduce((sum, one) => sum + one.length, whole.length);
     if (whole === "") continue;
@@ -190,6 +214,8 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
     } else {
       known.set(folder, whole);
       note?.(beginning);
+      const shown = [...known].flatMap(([one, text]) => text === "" ? [] : [relative(workspace, one)]);
+      await store?.put(FOLDERS, shown);
     }
   }
 }

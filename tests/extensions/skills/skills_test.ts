@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { findSkills } from "../../../extensions/skills/find_skills.ts";
 import skills from "../../../extensions/skills/mod.ts";
+import type { JsonValue } from "../../../src/domain/kit/json.ts";
 import { type EnvironmentView, fn, z } from "../../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { OwnStore } from "../../../src/extension/spec.ts";
 import { write } from "../../extension/_folders.ts";
 import { recordingLog, sample, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -242,6 +244,28 @@ Deno.test("skills of other agents in the home folder come last", () =>
     assert.deepEqual(await found({ ...places, home: null }), []);
   }));
 
+function conversations(own: Pick<EnvironmentView, "workspace" | "root" | "note" | "store">) {
+  const registry = new ExtensionRegistry({ log: recordingLog().log });
+  registry.register({
+    ...sample({ namespace: "test.reader" }),
+    symbols: [fn("read", async ({ fileRead }: EnvironmentView, path: string) => await fileRead?.(path), {
+      doc: "Reads.",
+      args: z.tuple([z.string()]),
+      returns: "unknown",
+    })],
+  });
+  registry.register(skills);
+  return async (branchId: string) => {
+    const env = { ...VIEW, conversationId: branchId, branchId, ...own };
+    const active = await registry.activate(env);
+    const alias = active.functions.find((name) => name.endsWith(".read") && !name.startsWith("skills"))!;
+    return {
+      block: active.blocks.join("\n"),
+      read: (path: string) => active.call(alias, [path], { env, signal: new AbortController().signal }),
+    };
+  };
+}
+
 Deno.test("the instructions of another folder follow the first file that is read in it, and stay for later requests", () =>
   withFolder(async (folder) => {
     const root = await Deno.realPath(folder), workspace = join(root, "packages/api");
@@ -254,26 +278,8 @@ Deno.test("the instructions of another folder follow the first file that is read
       "packages/core/src/CLAUDE.md": "Of core's source.",
       "packages/long/AGENTS.md": `${"a long rule. ".repeat(300)}The last rule.`,
     });
-    const registry = new ExtensionRegistry({ log: recordingLog().log });
     const notes: string[] = [];
-    registry.register({
-      ...sample({ namespace: "test.reader" }),
-      symbols: [fn("read", async ({ fileRead }: EnvironmentView, path: string) => await fileRead?.(path), {
-        doc: "Reads.",
-        args: z.tuple([z.string()]),
-        returns: "unknown",
-      })],
-    });
-    registry.register(skills);
-    const conversation = async (conversationId: string) => {
-      const env = { ...VIEW, conversationId, workspace, root, note: (text: string) => void notes.push(text) };
-      const active = await registry.activate(env);
-      const alias = active.functions.find((name) => name.endsWith(".read") && !name.startsWith("skills"))!;
-      return {
-        block: active.blocks.join("\n"),
-        read: (path: string) => active.call(alias, [path], { env, signal: new AbortController().signal }),
-      };
-    };
+    const conversation = conversations({ workspace, root, note: (text) => void notes.push(text) });
     const { block, read } = await conversation("one");
     assert.match(block, /Of the top\.[\s\S]*Of api\./);
     for (const path of ["package.json", "src/x.ts", "../../README.md"]) await read(path);
@@ -292,4 +298,29 @@ Deno.test("the instructions of another folder follow the first file that is read
     const { block: later } = await conversation("one");
     assert.match(later, /Of api\.[\s\S]*Of core\.[\s\S]*Of deep\.[\s\S]*The last rule\./);
     assert.doesNotMatch((await conversation("two")).block, /Of core/);
+  }));
+
+Deno.test("after a restart, the prompt has the present instructions of the folders whose instructions Vis showed", () =>
+  withFolder(async (folder) => {
+    const workspace = await Deno.realPath(folder), root = workspace;
+    await write(folder, { "sub/AGENTS.md": "Of sub.", "sub/deep/CLAUDE.md": "Of deep.", "none/x.ts": "" });
+    const stored = new Map<string, JsonValue>(), notes: string[] = [];
+    const store = {
+      get: (key: string) => Promise.resolve(stored.get(key)),
+      put: (key: string, value: JsonValue) => Promise.resolve({ version: stored.set(key, value).size }),
+    } as Partial<OwnStore> as OwnStore;
+    const conversation = conversations({ workspace, root, store, note: (text) => void notes.push(text) });
+    const { block, read } = await conversation("before the restart");
+    assert.doesNotMatch(block, /Of sub/);
+    for (const path of ["sub/deep/a.ts", "none/x.ts", "b.ts"]) await read(path);
+    assert.equal(notes.splice(0).length, 2);
+    await write(folder, { "sub/AGENTS.md": "Of sub, changed." });
+    // The memory of a process has nothing about another branch, as after a restart.
+    const again = await conversation("after the restart");
+    assert.match(again.block, /Of sub, changed\.[\s\S]*Of deep\./);
+    await again.read("sub/deep/b.ts");
+    assert.deepEqual(notes.splice(0), []);
+    stored.set("folders", ["sub", "../..", 5]);
+    await write(folder, { "sub/AGENTS.md": `${"a long rule. ".repeat(3_000)}` });
+    assert.match((await conversation("with other folders")).block, /sub\/AGENTS\.md of the project:\na long rule/);
   }));
