@@ -179,13 +179,20 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenPro
   const owner = await ownerOf(model, { providers, home });
   if (owner !== null) return await ordered([owner, ...configured], { parts, model });
   if (configured.length > 0) return null;
-  const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
+  const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes) ??
+    resellerByKey(parts.settings.variable);
   if (reseller !== undefined) return only(await resolveProvider(reseller, { ...parts, sole: true }), model);
   const servers = config.localServers
     ? await discoverLocal(parts.addresses ?? usualAddresses(parts.settings.variable), parts)
     : [];
   const server = servers.find(({ models }) => models.includes(model));
   return server === undefined ? null : await onServer(server, { parts, model });
+}
+
+function resellerByKey(variable: (name: string) => string | null): string | undefined {
+  return Object.entries(PRESETS).find(([, { slashes, keyNames, sharedKeyNames = [] }]) =>
+    slashes && keyNames.some((name) => !sharedKeyNames.includes(name) && variable(name) !== null)
+  )?.[0];
 }
 
 async function rootFirst(

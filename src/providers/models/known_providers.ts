@@ -13,6 +13,8 @@ export interface Preset {
   readonly baseUrlNames?: readonly string[];
   readonly versionPath?: string;
   readonly keyNames: readonly string[];
+  /** Other programs use these of the `keyNames` too, so Vis uses them only for a named provider. */
+  readonly sharedKeyNames?: readonly string[];
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
@@ -137,6 +139,7 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     baseUrl: "https://models.github.ai/inference",
     keyPage: "https://github.com/settings/tokens",
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
+    sharedKeyNames: ["GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",
     slashes: true,

@@ -161,6 +161,13 @@ Deno.test("chooseProviders() treats a whole name as the model if its first part 
     model,
     "OPENROUTER_API_KEY",
   ]);
+  const github = { GITHUB_MODELS_TOKEN: "m", GITHUB_TOKEN: "g", VIS_MODEL: "openai/gpt-4.1" };
+  assert.deepEqual(await chosen({ env: github }), ["github-models", "openai/gpt-4.1", "GITHUB_MODELS_TOKEN"]);
+  assert.equal((await chosen({ env: { ...github, OPENROUTER_API_KEY: "o" } }))[0], "openrouter");
+  assert.match(
+    await refusal({ env: { GITHUB_TOKEN: "g", VIS_MODEL: "openai/gpt-4.1" } }),
+    /^Cannot use provider openai: it has no key/,
+  );
   const both = { ...env, ANTHROPIC_API_KEY: "a" };
   assert.deepEqual((await chosen({ env: both })).slice(0, 2), ["anthropic", "claude-sonnet-5"]);
   const listing = { providers: [{ ...openrouter, models: [{ name: model }] }] };
