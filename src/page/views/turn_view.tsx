@@ -194,7 +194,7 @@ const MOST_NAMED = 8, REQUEST_CHARS = 60;
 const SHORT_LINES = 12;
 
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
-  const value = changes.of(turn);
+  const value = turn.running.value ? null : changes.of(turn); // The server refuses an undo while the request runs.
   const diffs = value?.files.map(({ diff }) => diff) ?? turn.diffs.value;
   useLayoutEffect(() => {
     if (value !== null) turn.diffs.value = diffs; // After a later change, the undo is gone, but the diff stays.

@@ -3,6 +3,7 @@ import type { HttpParts } from "../../../src/channels/http/http_parts.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
 
 const MODELS = [{
   ...{ provider: "scripted", source: "config" as const, detail: "" },
@@ -190,6 +191,29 @@ inBrowser("an undo of folders alone names the folders, and says how many it chan
   await page.locator("#ask-question", { hasText: "Undo the changes of made/?" }).waitFor();
   await page.locator("#ask-yes").click();
   await page.locator("#status", { hasText: "Undid the changes of 1 folder" }).waitFor();
+});
+
+const slow = gated([final("Changed a.ts")], { at: 0 });
+
+inBrowser("offers the undo of a request only after its end", {
+  rig: { undo: undo(() => latest.query()), engine: { provider: slow.provider } },
+}, async ({ page, rig }) => {
+  const looked = Promise.withResolvers<void>();
+  latest.query = async () => {
+    const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+    const { items } = await (await rig.ask(`/api/v1/conversations/${made.conversationId}/queries`)).json();
+    looked.resolve();
+    return items.at(-1)?.queryId ?? "";
+  };
+  await ask(page, "change it");
+  await slow.reached;
+  const shown = page.waitForResponse((response) => response.url().endsWith("/undo"));
+  await page.reload();
+  await Promise.all([shown, looked.promise, page.locator("#cancel").waitFor()]);
+  await inPage(page, "new Promise(requestAnimationFrame)");
+  assert.equal(await page.locator(".changes").count(), 0);
+  slow.open();
+  await page.getByRole("button", { name: "Undo these changes" }).waitFor();
 });
 
 inBrowser("leaves the whole line of a phone to the names of changed files", {
