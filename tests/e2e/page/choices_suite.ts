@@ -122,11 +122,12 @@ const state = { undone: false };
 const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
 const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
-  const { dryRun = false, redo = false } = options;
+  const { dryRun = false, redo = false, rest = false } = options;
   const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +
     `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
   if (state.undone !== redo) return { error: `Nothing to ${redo ? "redo" : "undo"}` };
+  if (!redo && !rest) return { error: "Cannot undo: b.ts changed since; no file changed", others: 1, kept: KEPT };
   if (!dryRun) state.undone = !redo;
   return { changes: [{ ...change, queryId: await rigQuery() }], files: [{ path: "a.ts", diff }], kept: KEPT };
 };
