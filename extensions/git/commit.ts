@@ -1,5 +1,5 @@
-import { lstatSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { lstatSync, statSync } from "node:fs";
+import { dirname, join, normalize, resolve } from "node:path";
 import { advised, type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
 import { askToChange, Git, gitRefusal, gitSays, plainReason, reasonedOutput, spawnOf, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
@@ -80,6 +80,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   refuseRepositories(git, { files: changed, list, cannot: "Cannot add" });
   await refuseNewSecrets(git, names, env, "Cannot add");
   await refuseFiltered(git, names, "Cannot add");
+  await refuseMarkers(git, changed, "Cannot add");
   // Git cannot add a path whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
   for (const path of names) gone.delete(path);
@@ -116,6 +117,19 @@ function refuseRepositories(
   );
 }
 
+/** Throws Error for a file in conflict that still has a conflict marker, because git would take the file as resolved. */
+async function refuseMarkers(git: Git, files: readonly FileStatus[], cannot: string): Promise<void> {
+  const paths = files.filter(({ conflict }) => conflict).map(({ path }) => path);
+  if (paths.length === 0) return;
+  const { stdout } = await git.run(["diff", "--check", "--no-ext-diff", "HEAD", ...pathArguments(paths)]);
+  const [, path, line] = /^(.*):(\d+): leftover conflict marker$/m.exec(stdout) ?? [];
+  if (path === undefined) return;
+  throw advised(
+    new Error(`${cannot} ${git.place(nameOf(path))}: line ${line} is a conflict marker`),
+    "edit the conflict, then call git.add again",
+  );
+}
+
 function addedFile({ path, untracked, changed }: FileStatus): Added["files"][number] {
   return { path, change: untracked ? "added" : changed === "deleted" ? "deleted" : "modified" };
 }
@@ -135,7 +149,10 @@ export interface CommitOptions {
   readonly allowEmpty?: boolean;
 }
 
-type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
+type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>> & {
+  /** These hooks of the repository would have run in git itself. */
+  readonly skippedHooks?: readonly string[];
+};
 
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
@@ -165,6 +182,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     const kept = [...known, ...fresh];
     await refuseNewSecrets(git, kept, env, "Cannot commit");
     await refuseFiltered(git, kept, "Cannot commit");
+    await refuseMarkers(git, files, "Cannot commit");
   }
   if (fresh.length > 0) {
     const input = fresh.map((path) => `${printedName(path)}\n`).join("");
@@ -186,7 +204,22 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  return await lastCommit(git);
+  const skippedHooks = commitHooks(git);
+  if (skippedHooks.length > 0) {
+    env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
+  }
+  return { ...await lastCommit(git), ...(skippedHooks.length > 0 ? { skippedHooks } : {}) };
+}
+
+const COMMIT_HOOKS = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
+
+function commitHooks({ repository: { workspace, commonDir }, settings }: Git): readonly string[] {
+  const path = settings.findLast(({ section, key }) => section === "core" && key === "hookspath")?.value;
+  const folder = path === undefined ? join(commonDir, "hooks") : resolve(workspace, path);
+  return COMMIT_HOOKS.filter((name) => {
+    const info = statSync(join(folder, name), { throwIfNoEntry: false });
+    return info?.isFile() && (info.mode & 0o111) !== 0;
+  });
 }
 
 async function movedFrom(

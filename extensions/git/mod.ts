@@ -239,13 +239,18 @@ export default defineExtension({
         "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. No hook runs.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
-      outcome: ({ short }: { readonly short: string }) => ({ text: short, unfinished: false }),
+      outcome: (
+        { short, skippedHooks = [] }: { readonly short: string; readonly skippedHooks?: readonly string[] },
+      ) => ({
+        text: skippedHooks.length === 0 ? short : `${short}, without its hook ${skippedHooks.join(", ")}`,
+        unfinished: false,
+      }),
       args: z.tuple([
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
       ]),
       misnamed: { ...COMMIT_NAMES, insertions: "added", additions: "added", deletions: "deleted" },
-      returns: `${COMMIT.slice(0, -1)}, files, added, deleted}`,
+      returns: `${COMMIT.slice(0, -1)}, files, added, deleted, skippedHooks?}`,
       examples: ['await git.commit("fix: count lines once")'],
     }),
     fn(
