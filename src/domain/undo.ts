@@ -41,13 +41,16 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${someOf(kept.map(({ path, reason }) => `${path} (${reason})`), MAX_KEPT)}`;
 }
 
-/** Returns null if the undo succeeded. Only the command line offers `--force`. */
+/** Returns null if the undo succeeded. */
 export function undoFault(
   report: UndoReport,
-  { redo = false, rest }: { readonly redo?: boolean; readonly rest: string },
+  { redo = false, rest, force = redo ? "vis undo --redo --force" : "vis undo --force" }: {
+    readonly redo?: boolean;
+    readonly rest: string;
+    readonly force?: string;
+  },
 ): string | null {
   if (report.error === undefined) return null;
-  const force = redo ? "vis undo --redo --force" : "vis undo --force";
   return [report.error, ...undoWays(report, { redo, rest, force })].join("; ");
 }
 

@@ -162,9 +162,11 @@ function undo(
   words: string,
   { act, redo }: { readonly act: PanelActions; readonly redo: boolean },
 ): Promise<void> | void {
-  if (words === "" || words === "rest") return act.undo({ redo, rest: words === "rest" });
+  if (words === "" || words === "rest" || words === "force") {
+    return act.undo({ redo, rest: words === "rest", force: words === "force" });
+  }
   const name = redo ? "redo" : "undo";
-  act.tell(`Write /${name}, or /${name} rest, which leaves out the files that prevent it`);
+  act.tell(`Write /${name}, /${name} rest without the files that prevent it, or /${name} force for all files`);
 }
 
 function find(words: string, { panels }: CommandParts): void {

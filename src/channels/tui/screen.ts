@@ -417,14 +417,14 @@ export class Screen implements PanelActions {
     this.tell(`Copied ${counted(text.length, "character")}`);
   }
 
-  async undo({ redo = false, rest = false } = {}): Promise<void> {
+  async undo({ redo = false, rest = false, force = false } = {}): Promise<void> {
     const name = redo ? "redo" : "undo";
     await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
       // After a rewind, another branch has the request of the changes that were undone last.
       const cuts = redo ? {} : await undoCuts(this.#session.conversations, branch);
-      this.tell(await this.#undone({ conversation: branch.conversationId, redo, rest, ...cuts }));
+      this.tell(await this.#undone({ conversation: branch.conversationId, redo, rest, force, ...cuts }));
     });
   }
 
@@ -454,18 +454,17 @@ export class Screen implements PanelActions {
     void this.#readGit();
     void this.#readUndone();
     const { files = [], folders = [] } = report;
-    const redo = options["redo"] === true;
-    const fault = undoFault(report, { redo, rest: redo ? "/redo rest" : "/undo rest" });
+    const redo = options["redo"] === true, command = redo ? "/redo" : "/undo";
+    const fault = undoFault(report, { redo, rest: `${command} rest`, force: `${command} force` });
     const { branch } = this.chat;
     const isNamed = redo || options["changes"] !== undefined || branch === null;
     const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });
     if (fault !== null) throw new UsageError(fault);
     const paths = [...files.map(({ path }) => path), ...folders.map((path) => `${path}/`)].join(", ") || "no file";
     const kept = keptText(report);
-    const command = redo ? "vis undo --redo" : "vis undo";
     const done = redo ? `Reapplied changes in ${paths}` : `Undid changes in ${paths} (/redo reapplies them)`;
     // The screen cuts the end of a long message, so the refused files come first.
-    return [kept === "" ? "" : `${kept}; ${command} --force overwrites it`, done, older].filter(Boolean).join(". ");
+    return [kept === "" ? "" : `${kept}; ${command} force overwrites it`, done, older].filter(Boolean).join(". ");
   }
 
   async export(name: string): Promise<void> {

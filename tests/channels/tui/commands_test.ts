@@ -303,7 +303,7 @@ Deno.test("/steps 20 lets requests use 20 steps, and a command without parameter
     screen.type(`/steps many${ENTER}`);
     await screen.until(/Write a number from 1 to 9999/);
     screen.type(`/undo 3${ENTER}`);
-    await screen.until(/Write \/undo, or \/undo rest/);
+    await screen.until(/Write \/undo, \/undo rest/);
     const { iterations } = prefs.get();
     screen.type(`/steps${ENTER}`);
     await screen.until(() => prefs.get().iterations !== iterations);

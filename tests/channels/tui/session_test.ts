@@ -189,16 +189,18 @@ Deno.test("/undo names the command that undoes changes of a commit anyway", asyn
     await screen.until("Done: one");
     await screen.until((now) => !now.includes("Esc cancels"));
     screen.type(`/undo${ENTER}`);
-    await screen.until(/a\.ts went into a git commit since; vis undo --force\s+undoes\s+it\s+anyway/);
+    await screen.until(/a\.ts went into a git commit since; \/undo\s+force\s+undoes\s+it\s+anyway/);
   });
 });
 
-Deno.test("/undo names the files that prevent it, and /undo rest undoes the others", async () => {
+Deno.test("/undo names the files that prevent it, /undo rest undoes the others, and /undo force all", async () => {
   const error = "Cannot undo: b.ts got later changes from someone else; no file changed";
   const refusal = { error, code: "files_changed", others: 1 };
   const done = { changes: [], files: [{ path: "a.ts", diff: "" }] };
   const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
-    print(JSON.stringify(args.includes("--rest") || args.includes("--list") ? done : refusal));
+    const all = { ...done, files: [{ path: "all.ts", diff: "" }] };
+    const isDone = args.includes("--rest") || args.includes("--list");
+    print(JSON.stringify(args.includes("--force") ? all : isDone ? done : refusal));
     return Promise.resolve(0);
   };
   const extensions = () =>
@@ -211,11 +213,13 @@ Deno.test("/undo names the files that prevent it, and /undo rest undoes the othe
     await screen.until(/b\.ts got later changes[^]*\/undo\s+rest undoes\s+the\s+other\s+file/);
     screen.type(`/undo rest${ENTER}`);
     await screen.until("Undid changes in a.ts");
+    screen.type(`/undo force${ENTER}`);
+    await screen.until("Undid changes in all.ts");
   });
 });
 
 const KEPT_FIRST =
-  /\n Kept INDEX\.txt \(got later changes from someone else\); vis undo --force\s+overwrites\s+it\. Undid changes in a\.ts/;
+  /\n Kept INDEX\.txt \(got later changes from someone else\); \/undo force\s+overwrites\s+it\. Undid changes in a\.ts/;
 
 Deno.test("/rewind shows later changes, and reverts the conversation, the files, or both", async () => {
   for (

@@ -42,7 +42,7 @@ export interface PanelActions {
   /** The next start of Vis asks for a model again. */
   useDemo(): Promise<void>;
   copy(text: string): void;
-  undo(options?: { readonly redo?: boolean; readonly rest?: boolean }): Promise<void>;
+  undo(options?: { readonly redo?: boolean; readonly rest?: boolean; readonly force?: boolean }): Promise<void>;
   export(name: string): Promise<void>;
   compose(text: string): void;
   /** Adds to the input a request that Vis sends when the user has chosen a model. */
