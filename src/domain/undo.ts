@@ -71,6 +71,13 @@ export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "fil
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
 }
 
+/** Queries whose file changes are all undone, by a report with the list of all changes of a conversation. */
+export function undoneQueries({ changes = [] }: UndoReport): readonly string[] {
+  const isUndone = ({ undone = false, kept = [] }: FileChange): boolean => undone && kept.length === 0;
+  const left = new Set(changes.filter((one) => !isUndone(one)).map(({ queryId }) => queryId));
+  return [...new Set(changes.flatMap(({ queryId }) => queryId === null || left.has(queryId) ? [] : [queryId]))];
+}
+
 interface BranchIds {
   readonly conversationId: string;
   readonly branchId: string;

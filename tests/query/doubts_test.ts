@@ -205,7 +205,7 @@ Deno.test("the result names changed files and run commands, also when it is read
     const replies = [replyJson(work), replyJson([], { final: "One test fails" })];
     await using engine = await startEngine(replies, { extensions: [fs, shell], workspace });
     const result = await engine.ask("Fix the failing test");
-    const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
+    const text = "1 file changed +1 −1 (a.ts), ✗ npm test (exit code 1)";
     assert.deepEqual(result.work, {
       ...{
         files: 1,
@@ -240,7 +240,7 @@ Deno.test("a forked query names the work of its iterations until the fork, with 
     const later = await engine.conversations.ask({ queryId, position: 0 }, "Is it good?", { signal, emit: () => {} });
     const { branchId = "" } = await engine.store.query(later.queryId) ?? {};
     const [forked] = await engine.conversations.queries(await engine.conversations.byId(branchId));
-    const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
+    const text = "1 file changed +1 −1 (a.ts), ✗ npm test (exit code 1)";
     assert.equal(forked?.work?.text, text);
     assert.deepEqual(forked?.notes, ["Forked after step 1", text]);
   });

@@ -120,7 +120,7 @@ function summary(result: QueryResult): string {
     elapsedText(ms),
     ...spentText(result),
   ];
-  const notes = notesBelow(result, { undo: "vis undo" });
+  const notes = notesBelow(result, { undo: "vis undo", more: "vis conversations show" });
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
@@ -512,7 +512,9 @@ export class Progress {
   }
 
   #diff(diff: string): void {
-    const place = { width: this.#width() - 5, ...this.#verbose ? { most: 400 } : {} };
+    // A pipe or a file has no width, so that copied lines of code stay whole.
+    const width = this.#io.stderrIsTerminal ? this.#width() - 5 : Infinity;
+    const place = { width, ...this.#verbose ? { most: 400 } : {} };
     for (const line of this.#drawChange?.(diff, place) ?? []) this.painted(`    ${line}`);
   }
 

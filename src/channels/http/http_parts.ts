@@ -34,6 +34,7 @@ export interface HttpParts {
     conversation: Conversation,
     options: {
       readonly dryRun?: boolean;
+      readonly list?: boolean;
       readonly changes?: string;
       readonly redo?: boolean;
       readonly rest?: boolean;

@@ -17,11 +17,11 @@ import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { BackgroundProgram, ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
 import {
   earlierRequest,
-  type FileChange,
   keptText,
   runUndo,
   undoCuts,
   undoFault,
+  undoneQueries,
   type UndoReport,
 } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
@@ -527,10 +527,7 @@ export class Screen implements PanelActions {
     const read = async (): Promise<UndoReport | null> => await runUndo(await this.#parts.extensions(), options);
     const report = await read().catch(() => null); // The next undo shows a fault of this command.
     if (report === null || number !== this.#undoneReads) return;
-    const changes = report.changes ?? [];
-    const isUndone = ({ undone = false, kept = [] }: FileChange): boolean => undone && kept.length === 0;
-    const left = new Set(changes.filter((one) => !isUndone(one)).map(({ queryId }) => queryId));
-    const undone = new Set(changes.flatMap(({ queryId }) => queryId === null || left.has(queryId) ? [] : [queryId]));
+    const undone = new Set(undoneQueries(report));
     if (undone.symmetricDifference(this.#undoneQueries).size === 0) return;
     this.#undoneQueries = undone;
     this.#repaint();

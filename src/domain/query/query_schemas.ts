@@ -30,7 +30,7 @@ const WorkSchema = z.object({
   removed: count.describe("Lines that were removed from files"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "Outcome of the last run of each command; the newest 20. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
+      "Outcome of the last run of each command; at most 20, failed commands before others, and newer before older, in the order of their runs. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   changed: z.string().optional().describe("The changed files in words; absent without them"),

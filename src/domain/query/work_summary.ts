@@ -84,7 +84,10 @@ export class QueryWork {
     if (exitCode !== undefined) {
       if (subject === "") return;
       this.#commands.delete(subject);
-      if (this.#commands.size < MAX_KEPT) this.#commands.set(subject, { exitCode, outcome });
+      this.#commands.set(subject, { exitCode, outcome });
+      if (this.#commands.size <= MAX_KEPT) return;
+      const [good] = [...this.#commands].find(([, how]) => !hasFailed(how)) ?? [subject];
+      this.#commands.delete(good);
     } else if (changes === "other") {
       const namespace = name.slice(0, name.lastIndexOf("."));
       if (unfinished === false) {
@@ -103,17 +106,18 @@ export class QueryWork {
     const others = [
       ...new Set(this.#others.map(({ what, outcome }) => outcome === "" ? what : `${what} · ${outcome}`)),
     ];
-    const ran = withVerbs(commands.slice(-SHOWN_COMMANDS));
+    const { failed, good } = shownCommands(commands);
     const parts = [
       ...files.total === "" ? [] : [files.total],
       ...shown(others.slice(-SHOWN_OTHERS), others.length),
-      ...shown(ran, commands.length),
+      ...failed.map(failedText),
+      ...shown(withVerbs(good), commands.length - failed.length),
     ];
     const none = claimed && !this.acted ? "no file changed, no command ran" : "";
     return {
       ...files.counts,
       ...files.total === "" ? {} : { changed: files.total },
-      commands: commands.slice(-MAX_LISTED),
+      commands: important(commands, MAX_LISTED),
       others: others.slice(-MAX_LISTED),
       text: parts.join(", ") || none,
     };
@@ -123,46 +127,83 @@ export class QueryWork {
 export interface WorkParts {
   readonly changed: string;
   readonly others: string;
-  readonly commands: Work["commands"];
+  readonly failed: Work["commands"];
+  readonly good: Work["commands"];
+  /** Commands that the list of good ones omits. */
+  readonly rest: Work["commands"];
   readonly more: string;
 }
 
 /** The facts of `text` by kind. */
 export function workParts({ files, changed, others, commands, text }: Work): WorkParts {
-  const rest = commands.length - SHOWN_COMMANDS;
+  const { failed, good } = shownCommands(commands);
+  const rest = commands.filter((one) => !failed.includes(one) && !good.includes(one));
   return {
     // An earlier version stored no `changed`.
     changed: changed ?? (files > 0 || others.length + commands.length === 0 ? text : ""),
     others: shown(others.slice(-SHOWN_OTHERS), others.length).join(", "),
-    commands: commands.slice(-SHOWN_COMMANDS),
-    more: rest <= 0 ? "" : commands.length < MAX_LISTED ? `${rest} more` : "more",
+    ...{ failed, good, rest },
+    more: rest.length === 0 ? "" : commands.length < MAX_LISTED ? `${rest.length} more` : "more",
   };
 }
 
-/** Returns the notes, and for the work a line of each kind. `fit` shortens a line, but not the text after the line. */
+/** Returns the notes, and for the work a line of each kind, and of each failed command. `fit` shortens a line, but not
+ * the text after the line. `more` names a way to the omitted commands; without it, no command is omitted. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
-  { undo, fit = (line, after) => line + after }: {
+  { undo, more: way = "", fit = (line, after) => line + after }: {
     readonly undo: string;
+    readonly more?: string;
     readonly fit?: (line: string, after: string) => string;
   },
 ): readonly string[] {
   if (work === undefined) return notes;
-  const { changed, others, commands, more } = workParts(work);
+  const { changed, others, failed, good, rest, more } = workParts(work);
   const after = work.files === 0 || work.noUndo ? "" : ` · ${undo}`;
-  const ran = [...withVerbs(commands), ...more === "" ? [] : [more]].join(", ");
+  const ran = withVerbs(way === "" ? [...rest, ...good] : good).join(", ");
+  const left = more === "" || way === "" ? "" : `, ${more} (${way})`;
   const lines = [
     ...changed === "" ? [] : [fit(changed, after)],
     ...others === "" ? [] : [fit(others, "")],
-    ...ran === "" ? [] : [fit(ran, "")],
+    ...failed.map((command) => fit(failedText(command), "")),
+    ...ran === "" ? [] : [fit(ran, left)],
   ];
   return notes.flatMap((note) => note === work.text ? lines : [note]);
 }
 
+/** The mark of a failed command in the lines of the work. */
+export const FAILED = "✗ ";
+
+type Commands = Work["commands"];
+
+function hasFailed({ exitCode, outcome }: Command): boolean {
+  return exitCode !== 0 && outcome !== "";
+}
+
+function failedText({ command, outcome }: Commands[number]): string {
+  return `${FAILED}${oneLine(command, SHOWN_CHARS)} (${outcome})`;
+}
+
+/** A failed command is more important than a command with an outcome, such as a count of tests, and a newer command
+ * than an older one. The result has the order of `commands`. */
+function important(commands: Commands, most: number): Commands {
+  const rank = (one: Command): number => hasFailed(one) ? 0 : one.outcome !== "" ? 1 : 2;
+  const first = new Set(commands.toReversed().toSorted((one, other) => rank(one) - rank(other)).slice(0, most));
+  return commands.filter((one) => first.has(one));
+}
+
+function shownCommands(commands: Commands): { readonly failed: Commands; readonly good: Commands } {
+  const listed = important(commands, MAX_LISTED);
+  return {
+    failed: listed.filter(hasFailed),
+    good: important(listed.filter((one) => !hasFailed(one)), SHOWN_COMMANDS),
+  };
+}
+
 /** The verb stands before the first of several commands. A command without an exit code and without an outcome had not
  * ended. */
-function withVerbs(commands: Work["commands"]): readonly string[] {
-  const verbOf = ({ exitCode, outcome }: Work["commands"][number]): string =>
+function withVerbs(commands: Commands): readonly string[] {
+  const verbOf = ({ exitCode, outcome }: Commands[number]): string =>
     exitCode === null && outcome === "" ? "started" : "ran";
   return commands.map((command, at) => {
     const [verb, before] = [command, commands[at - 1]].map((one) => one && verbOf(one));

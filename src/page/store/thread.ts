@@ -359,7 +359,10 @@ class Thread {
     const [facts, { items }] = found;
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
-    if (newest === this.#newest) return this.#opened(facts.title, facts);
+    if (newest === this.#newest) {
+      this.#opened(facts.title, facts);
+      return await this.#showChanges(id); // The user may have undone changes elsewhere.
+    }
     if (query && newest === facts.running) {
       this.#opened(facts.title, facts);
       return await this.#follow(query.text, query, { plan: planOf(query, found), only: query.only });

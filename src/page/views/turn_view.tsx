@@ -205,7 +205,8 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const parts = work && isListed(work) && (reason !== "cancelled" || work.files > 0) ? workParts(work) : null;
   if (value === null && parts === null) return null;
   const counts = countsOf(diffs ?? []);
-  const isShort = diffs !== null && counts.lines <= SHORT_LINES && !isUndone(turn);
+  const wasUndone = changes.latest.value?.undoneQueries.includes(turn.queryId ?? "");
+  const isShort = diffs !== null && counts.lines <= SHORT_LINES && !wasUndone;
   return (
     <div class="changes">
       {value !== null && (
@@ -225,21 +226,39 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
         >
           <summary>
             {parts?.changed || `${undonePlaces(value ?? {})} changed${diffs?.length ? ` ${diffCounts(counts)}` : ""}`}
+            {wasUndone && " · undone"}
           </summary>
           {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
         </details>
       )}
       {parts?.others && <p class="did">{parts.others}</p>}
-      {parts?.commands.map(({ command, exitCode, outcome }) => (
-        <p class={`did ran ${exitCode !== 0 && outcome && "bad"}`} key={command}>
-          <Mark failed={exitCode !== 0 && outcome !== ""} refused={false} />
+      <Ran commands={parts?.failed} failed />
+      <Ran commands={parts?.good} />
+      {parts?.more && (
+        <details>
+          <summary>{`and ${parts.more}`}</summary>
+          <Ran commands={parts.rest} />
+        </details>
+      )}
+      {value !== null && value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
+    </div>
+  );
+}
+
+function Ran({ commands = [], failed = false }: {
+  readonly commands?: Work["commands"] | undefined;
+  readonly failed?: boolean;
+}): JSX.Element {
+  return (
+    <>
+      {commands.map(({ command, exitCode, outcome }) => (
+        <p class={`did ran ${failed && "bad"}`} key={command}>
+          <Mark failed={failed} refused={false} />
           <code>{command}</code>
           {outcome || exitCode === null && "started"}
         </p>
       ))}
-      {parts?.more && <p class="did">{`and ${parts.more}`}</p>}
-      {value !== null && value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
-    </div>
+    </>
   );
 }
 

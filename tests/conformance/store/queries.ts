@@ -237,7 +237,7 @@ export const storeQueryCases: readonly StoreCase[] = [
         5000,
       ]);
       assert.deepEqual(lost?.work?.commands, [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }]);
-      assert.deepEqual(lost?.notes, ["ran npm test (exit code 1)"]);
+      assert.deepEqual(lost?.notes, ["✗ npm test (exit code 1)"]);
       assert.match(
         lost?.answer ?? "",
         /^Vis ended or stopped responding while it ran this request\. 1 finished step is kept\.$/,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ChangedFiles, QueryWork, StepCalls } from "../../../src/domain/query/work_summary.ts";
+import { ChangedFiles, notesBelow, QueryWork, StepCalls } from "../../../src/domain/query/work_summary.ts";
 
 Deno.test("facts() name a long command by its beginning, and list it whole", () => {
   const work = new QueryWork();
@@ -7,7 +7,7 @@ Deno.test("facts() name a long command by its beginning, and list it whole", () 
   const action = { doing: "running", done: "ran", things: "commands", subject: command };
   work.take({ name: "shell.run", action, outcome: "exit code 1", exitCode: 1 });
   const { text, commands } = work.facts(new ChangedFiles(), { claimed: false });
-  assert.equal(text, "ran for i in $(seq 1 60); do echo building module $i; done; npm… (exit code 1)");
+  assert.equal(text, "✗ for i in $(seq 1 60); do echo building module $i; done; npm… (exit code 1)");
   assert.deepEqual(commands, [{ command, exitCode: 1, outcome: "exit code 1" }]);
 });
 
@@ -20,9 +20,37 @@ Deno.test("facts() call a command started until its end is known", () => {
   assert.equal(text(), "started npm run dev");
   take("ls", 0);
   take("sleep 9", null, "timed out");
-  assert.equal(text(), "started npm run dev, ran ls, sleep 9 (timed out)");
+  assert.equal(text(), "✗ sleep 9 (timed out), started npm run dev, ran ls");
   take("npm run dev", 0);
-  assert.equal(text(), "ran ls, sleep 9 (timed out), npm run dev");
+  assert.equal(text(), "✗ sleep 9 (timed out), ran ls, npm run dev");
+});
+
+Deno.test("facts() name each failed command first, then counts of tests, then the newest others", () => {
+  const work = new QueryWork();
+  const take = (subject: string, exitCode: number, outcome = ""): void =>
+    work.take({ name: "shell.x", action: { doing: "", done: "", things: "commands", subject }, exitCode, outcome });
+  take("npm test", 0, "119 passed");
+  take("node parse.js", 1, "exit code 1");
+  for (let at = 1; at <= 3; at++) take(`echo ${at}`, 0);
+  const { text, ...facts } = work.facts(new ChangedFiles(), { claimed: false });
+  assert.equal(text, "✗ node parse.js (exit code 1), ran npm test (119 passed), echo 2, echo 3, 1 more");
+  const told = { notes: [text], work: { text, ...facts } };
+  assert.deepEqual(notesBelow(told, { undo: "vis undo", more: "see below" }), [
+    "✗ node parse.js (exit code 1)",
+    "ran npm test (119 passed), echo 2, echo 3, 1 more (see below)",
+  ]);
+  assert.equal(notesBelow(told, { undo: "vis undo" })[1], "ran echo 1, npm test (119 passed), echo 2, echo 3");
+});
+
+Deno.test("a failed command stays among the facts, whatever number of commands follows it", () => {
+  const work = new QueryWork();
+  const take = (subject: string, exitCode: number, outcome = ""): void =>
+    work.take({ name: "shell.x", action: { doing: "", done: "", things: "commands", subject }, exitCode, outcome });
+  take("make", 2, "exit code 2");
+  for (let at = 0; at < 300; at++) take(`echo ${at}`, 0);
+  const { text, commands } = work.facts(new ChangedFiles(), { claimed: false });
+  assert.equal(text, "✗ make (exit code 2), ran echo 297, echo 298, echo 299, 196 more");
+  assert.deepEqual([commands.length, commands[0]?.command, commands.at(-1)?.command], [20, "make", "echo 299"]);
 });
 
 Deno.test("StepCalls counts the calls of all steps by kind, with those that failed or were refused", () => {

@@ -122,7 +122,8 @@ const state = { undone: false };
 const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
 const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
-  const { dryRun = false, redo = false, rest = false } = options;
+  const { dryRun = false, redo = false, rest = false, list = false } = options;
+  if (list) return {};
   const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +
     `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
@@ -139,7 +140,8 @@ const undone = { at: 0 };
 inBrowser("an undo and its redo belong to the request that changed the files", {
   replies: [final("Hello"), final("Hello again")],
   rig: {
-    undo: (_, { redo = false, dryRun = false }) => {
+    undo: (_, { redo = false, dryRun = false, list = false }) => {
+      if (list) return Promise.resolve({});
       const change = { id: "0abc-01", change: "edit", conversationId: "c", paths: ["a.ts"], ...earlier };
       const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1,0 +1,20 @@\n" + "+x\n".repeat(20);
       if (redo !== undone.at > 0) return Promise.resolve({ error: "Nothing to change" });
@@ -172,7 +174,8 @@ const folder = { queryId: "", isUndone: false };
 inBrowser("an undo of folders alone names the folders, and says how many it changed", {
   replies: [final("Made the folder")],
   rig: {
-    undo: (_, { redo = false, dryRun = false }) => {
+    undo: (_, { redo = false, dryRun = false, list = false }) => {
+      if (list) return Promise.resolve({});
       const { queryId, isUndone } = folder;
       const change = { id: "0abc-01", at: 7, change: "command", conversationId: "c", paths: ["made"], queryId };
       if (redo !== isUndone) return Promise.resolve({ error: "Nothing to change" });

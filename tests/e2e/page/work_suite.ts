@@ -13,11 +13,14 @@ const WORKING: Extension = {
   doc: "Works.",
   version: "0.1.0",
   symbols: [
-    fn("run", () => ({ code: 0, signal: null, stdout: `${LINES}\n`, stderr: "a warning", ms: 5, timedOut: false }), {
+    fn("run", (_env: EnvironmentView, command: string) => ({
+      ...{ code: command === "fail" ? 1 : 0, signal: null, stdout: `${LINES}\n`, stderr: "a warning" },
+      ...{ ms: 5, timedOut: false },
+    }), {
       doc: "Runs.",
       untimed: true,
       action: { doing: "running", done: "ran", things: "commands" },
-      outcome: () => ({ text: "", exitCode: 0 }),
+      outcome: ({ code }) => ({ text: code === 0 ? "" : `exit code ${code}`, ok: code === 0, exitCode: code }),
       args: z.tuple([z.string()]),
       returns: "unknown",
     }),
@@ -161,6 +164,49 @@ inBrowser("keeps the changes of a request below its answer when no undo can reve
   await changes.locator("summary").click();
   await change.waitFor();
   await accessible(page, "changes that no undo reverts");
+});
+
+const undoneEarlier = { queryId: "", isUndone: false };
+
+inBrowser("marks changes that the user undid elsewhere, also after a later request", {
+  rig: {
+    ...rig,
+    undo: (_, { list = false }) => {
+      const { queryId, isUndone } = undoneEarlier;
+      const change = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"], queryId };
+      return Promise.resolve(list ? { changes: [{ ...change, undone: isUndone }] } : { error: "Nothing to undo" });
+    },
+  },
+  replies: [replyJson("await working.edit('a.ts')"), final("It is 2"), final("Nothing to do")],
+}, async ({ page, rig }) => {
+  await ask(page, "Make it 2");
+  await page.locator(".answer", { hasText: "It is 2" }).waitFor();
+  await ask(page, "And now?");
+  await page.locator(".turn.last .answer", { hasText: "Nothing to do" }).waitFor();
+  const line = page.locator(".turn").first().locator(".changes summary");
+  assert.equal(await line.innerText(), "1 file changed +1 −1 (a.ts)");
+  const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+  const { items } = await (await rig.ask(`/api/v1/conversations/${made.conversationId}/queries`)).json();
+  Object.assign(undoneEarlier, { queryId: items[0].queryId, isUndone: true });
+  await inPage(page, "void document.dispatchEvent(new Event('visibilitychange'))");
+  await line.filter({ hasText: "1 file changed +1 −1 (a.ts) · undone" }).waitFor();
+});
+
+inBrowser("lists a failed command first, and opens the commands that the list omits", {
+  rig,
+  replies: [
+    replyJson(["fail", "1", "2", "3", "4", "5"].map((command) => `await working.run("${command}")`).join("\n")),
+    final("Done"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Run them");
+  await page.locator(".done > footer > span").waitFor();
+  const rows = page.locator(".changes .ran").filter({ visible: true });
+  assert.deepEqual(await rows.locator("code").allInnerTexts(), ["fail", "3", "4", "5"]);
+  assert.match(await rows.first().innerText(), /^✗\s+fail\s+exit code 1$/);
+  await page.locator(".changes summary", { hasText: "and 2 more" }).click();
+  assert.deepEqual(await rows.locator("code").allInnerTexts(), ["fail", "3", "4", "5", "1", "2"]);
+  await accessible(page, "all commands of a request");
 });
 
 inBrowser("names a long command in one line on a phone", {

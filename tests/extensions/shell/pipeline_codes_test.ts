@@ -172,7 +172,7 @@ Deno.test(
         /answer was refused: .* tail -20 ended with code 1; you have not seen its output/,
       );
       assert.match(engine.context(1), /ran \(echo one failed; exit 1\) \| tail -20: exit codes 1, 0/);
-      assert.equal(work?.text, `ran ${line} (exit codes 1, 0)`);
+      assert.equal(work?.text, `✗ ${line} (exit codes 1, 0)`);
       assert.deepEqual(work?.commands, [{ command: line, exitCode: 1, outcome: "exit codes 1, 0" }]);
     });
   },

@@ -293,6 +293,7 @@ export const UndoPreviewSchema = UndoSchema.extend({
   undoneQueryId: z.string().nullable().describe(
     "The query that had changed the files in undone; null if no query did, or if undone is empty",
   ),
+  undoneQueries: z.array(z.string()).readonly().describe("Queries whose file changes are all undone"),
 });
 
 export const UndoBody = z.strictObject({

@@ -2,7 +2,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { counted, elapsedText, visibleText } from "../../../domain/kit/text.ts";
 import { MORE_TEXT, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
-import { notesBelow } from "../../../domain/query/work_summary.ts";
+import { FAILED, notesBelow } from "../../../domain/query/work_summary.ts";
 import type { Session } from "../../channel.ts";
 import { MarkdownText } from "../text/markdown_text.ts";
 import { amounts, fitted } from "../text/one_line.ts";
@@ -121,7 +121,7 @@ export class EndEntry extends DrawnEntry {
 
 function endLines(
   result: End,
-  { width, shown: { theme, undone } }: { readonly width: number; readonly shown: DisplayOptions },
+  { width, shown: { theme, undone, whole } }: { readonly width: number; readonly shown: DisplayOptions },
 ): LineEntry {
   const { reason, status } = result;
   const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
@@ -129,20 +129,25 @@ function endLines(
   const undo = undone.has(result.queryId) ? "undone · /redo" : "/undo";
   const fit = (line: string, after: string): string =>
     fitted(visibleText(line), { width: width - visibleWidth(after) }) + after;
+  const told = { undo, fit: whole ? (line: string, after: string) => line + after : fit, more: whole ? "" : "Ctrl-O" };
+  const paint = (note: string): readonly [string, typeof theme.dim] => [
+    note,
+    note.startsWith(FAILED) ? theme.bad : theme.dim,
+  ];
   // The steps of a cancelled request already show the commands that the cancellation ended.
   if (reason === "cancelled") {
     const notes = result.work?.files
-      ? notesBelow(result, { undo, fit })
+      ? notesBelow(result, told)
       : result.notes.filter((note) => note !== result.work?.text);
     return new LineEntry(
-      ...notes.map((note) => [note, theme.dim] as const),
+      ...notes.map(paint),
       [`${why} · ${endLine(result)}`, theme.warn],
     );
   }
   const how = takesMore(reason) ? `Alt-M: ${MORE_TEXT}` : reason === "process_lost" ? GO_ON : "";
   return new LineEntry(
     ...([[why, theme.warn], [how, theme.accent]] as const).filter(([text]) => text !== ""),
-    ...notesBelow(result, { undo, fit }).map((note) => [note, theme.dim] as const),
+    ...notesBelow(result, told).map(paint),
     [endLine(result), status === "error" ? theme.bad : theme.dim],
   );
 }

@@ -100,12 +100,13 @@ export class StepEntry extends DrawnEntry {
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });
     if (result === null) {
-      const now = workLines(block, width).map(theme.dim);
+      const { done, now } = workLines(block, width);
       const printed = printing === "" ? [] : visibleText(printing).replaceAll("\t", "    ").split("\n");
       return [
-        ...now.length > 0 && !whole ? [] : lines,
+        ...done.length + now.length > 0 && !whole ? [] : lines,
+        ...done.map(theme.dim),
         ...changed,
-        ...now,
+        ...now.map(theme.dim),
         ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2, "…")}`)),
       ];
     }
@@ -173,13 +174,15 @@ function foldedBlock(
   ];
 }
 
-function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
+function workLines({ code, calling, tally }: StepBlock, width: number): Readonly<Record<"done" | "now", string[]>> {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
-  if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
-  return [
-    ...tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2, COLUMNS)}`)],
-    ...calling === "" ? [] : [line(`▸ ${calling} …`)],
-  ];
+  if (calling === "" && tally.text === "") {
+    return { done: [], now: beginsWithPlan(code) ? ["▸ planning the tasks …"] : [] };
+  }
+  return {
+    done: tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2, COLUMNS)}`)],
+    now: calling === "" ? [] : [line(`▸ ${calling} …`)],
+  };
 }
 
 function outputLines({ tally }: StepBlock, { width, shown: { theme } }: Place): readonly string[] {

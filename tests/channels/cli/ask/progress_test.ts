@@ -196,6 +196,23 @@ Deno.test("Progress shows how a call changed files, if a user is watching", () =
   assert.equal(shown({}), line);
 });
 
+Deno.test("Progress wraps a long line of a change on a terminal only", () => {
+  const long = `const text = "${"word ".repeat(40)}";`;
+  const diffs = [`--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+${long}\n`];
+  const action = { doing: "editing", done: "edited", things: "files", subject: "x" };
+  const rows = (stderrIsTerminal: boolean): number => {
+    const io = fakeIo({ stderrIsTerminal, columns: () => 80 });
+    const paint = terminalPaint({ color: false, weights: false });
+    const progress = new Progress(io, { verbose: false, diff: (diff, place) => diffLines(diff, { ...place, paint }) });
+    progress.show(event({ type: "host_call", block: 0, name: "fs.edit", phase: "end", ok: true, action, diffs }));
+    progress.show(event({ type: "block_finished", block: 0, result: VALUE }));
+    assert.equal(io.err.includes(`+ ${long}\n`), !stderrIsTerminal);
+    return io.err.split("\n").length;
+  };
+  assert.equal(rows(false), 5);
+  assert.ok(rows(true) > 5);
+});
+
 Deno.test("Progress announces a repeated model call: a live line on a terminal, else a line of its own", () => {
   const again = event({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });
   const plain = fakeIo();

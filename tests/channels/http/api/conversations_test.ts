@@ -64,7 +64,7 @@ Deno.test("messages: the steps and events of a query stay, whichever branch is t
 Deno.test("a fork in the middle of a query lists its first steps only, and undoes none of the later changes", async () => {
   const asked: unknown[] = [];
   const undo: HttpParts["undo"] = (_conversation, options) => {
-    if (!options.redo) asked.push(options.cuts);
+    if (!options.redo && !options.list) asked.push(options.cuts);
     return Promise.resolve({ changes: [], files: [] });
   };
   await using rig = await startRig([replyJson("1"), replyJson("2"), final("It is three")], { undo });
@@ -90,7 +90,7 @@ Deno.test("a fork in the middle of a query lists its first steps only, and undoe
 Deno.test("undo leaves changes of other branches as they are, on both sides of a fork", async () => {
   const asked: unknown[] = [];
   const undo: HttpParts["undo"] = (_conversation, options) => {
-    if (!options.redo) asked.push(options.cuts);
+    if (!options.redo && !options.list) asked.push(options.cuts);
     return Promise.resolve({ changes: [], files: [] });
   };
   await using rig = await startRig([final("one"), final("two"), final("other two")], { undo });
@@ -117,6 +117,7 @@ function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly a
   return {
     asked,
     undo: ({ workspace }, options) => {
+      if (options.list) return Promise.resolve({ changes: [{ ...CHANGE, undone: state.undone }] });
       if (options.redo) {
         const report = state.undone ? { changes: [{ ...CHANGE, at: 8 }], files: FILES } : { error: "Nothing to redo" };
         state.undone &&= options.dryRun === true;
@@ -161,14 +162,14 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
   await using rig = await startRig([], { undo });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
   const undone = async (): Promise<readonly unknown[]> => {
-    const { undone, undoneQueryId } = await (await rig.ask(at)).json();
-    return [undone, undoneQueryId];
+    const { undone, undoneQueryId, undoneQueries } = await (await rig.ask(at)).json();
+    return [undone, undoneQueryId, undoneQueries];
   };
-  assert.deepEqual(await undone(), [[], null]);
+  assert.deepEqual(await undone(), [[], null, []]);
   await (await rig.post(at, { changes: ["0abc-01"] })).json();
-  assert.deepEqual(await undone(), [["a.ts"], "q"]);
+  assert.deepEqual(await undone(), [["a.ts"], "q", ["q"]]);
   assert.equal((await (await rig.post(at, { redo: true })).json()).files.length, 1);
-  assert.deepEqual(await undone(), [[], null]);
+  assert.deepEqual(await undone(), [[], null, []]);
   const both = await rig.post(at, { changes: ["0abc-01"], redo: true });
   assert.deepEqual([both.status, (await both.json()).detail], [
     400,

@@ -46,7 +46,7 @@ Deno.test("EndEntry has one line for each kind of work, and cuts the lines", () 
   const work = {
     ...{ files: 2, added: 3, removed: 1, changed: "2 files changed +3 −1 (lib/parse.js, test/parse.test.js)" },
     commands: [
-      ran("npm ci", 0, ""),
+      ...["ls", "make", "npm ci"].map((command) => ran(command, 0, "")),
       ran("npm test", 1, "exit code 1"),
       ran(`for i in $(seq 9); do echo ${"x".repeat(90)}; done`, 0, ""),
     ],
@@ -57,14 +57,22 @@ Deno.test("EndEntry has one line for each kind of work, and cuts the lines", () 
     ...{ status: "done", reason: "answered", notes: ["a note", "all of it"] } as const,
   };
   const theme = makeTheme({ color: false, contrast: true, dark: null });
-  const entry = new EndEntry(ended, () => ({ theme, prefs: DEFAULT_PREFS, whole: false, undone: new Set() }));
+  const shown = { theme, prefs: DEFAULT_PREFS, whole: false, undone: new Set<string>() };
+  const entry = new EndEntry(ended, () => shown);
   assert.deepEqual(entry.lines(60), [
     "a note",
     "2 files changed +3 −1 (lib/parse.js, test/parse.tes… · /undo",
     "committed Merge feature, pushed main",
-    "ran npm ci, npm test (exit code 1), for i in $(seq 9); do e…",
+    "✗ npm test (exit code 1)",
+    "ran make, npm ci, for i in $(seq 9); do ec…, 1 more (Ctrl-O)",
     "2 steps · 1.5 s",
     "",
+  ]);
+  shown.whole = true;
+  entry.invalidate();
+  assert.deepEqual(entry.lines(200).slice(3, 5), [
+    "✗ npm test (exit code 1)",
+    "ran ls, make, npm ci, for i in $(seq 9); do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…",
   ]);
 });
 

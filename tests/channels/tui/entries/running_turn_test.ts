@@ -81,6 +81,7 @@ Deno.test("blocks, calls, file changes and outcomes are in their places", async 
     assert.match(text(transcript), /▸ editing a …/);
     const diffs = ["--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n"];
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "end", ok: true, action, diffs });
+    assert.match(text(transcript), /✓ edited a\n +a \+1 −1\n +1 - old\n +1 \+ new\n/);
     const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
     emitter.send({ type: "block_finished", block: 0, result });
     assert.match(text(transcript), /✓ edited a 1\.2 s\n +a \+1 −1\n +1 - old\n +1 \+ new\n/);
