@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d8a13e9a2d936b115d1bd03247767f92c83987b794fb6d74ef02e159c7d4a9e1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 96c1fda2d1f97c86b67f0686bd48f8eedd837d6dc953376fe5715d41c737a92b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
