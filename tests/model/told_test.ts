@@ -87,12 +87,17 @@ const FAILING = [
   'await commands.fail("1 test failed\\nin a_test.ts\\u001b[31m")',
   'const found = await fs.readFile("none.ts").catch(() => null)',
   'await fs.edit("a.ts", { old: "one", new: "two" })',
-  'for (let n = 0; n < 120; n++) await fs.readFile("a.ts")',
+  'for (let n = 0; n < 120; n++) await fs.readFile("f" + n + ".ts")',
 ];
+
+async function writeFiles(workspace: string): Promise<void> {
+  await Deno.writeTextFile(`${workspace}/a.ts`, "one\n");
+  for (let n = 0; n < 120; n++) await Deno.writeTextFile(`${workspace}/f${n}.ts`, "one\n");
+}
 
 Deno.test("a call that failed is marked, with the end of its output, although its block had a result", async () => {
   await withFolder(async (workspace) => {
-    await Deno.writeTextFile(`${workspace}/a.ts`, "one\n");
+    await writeFiles(workspace);
     await using engine = await startEngine([replyJson(FAILING), replyJson([], { final: "All was read" })], {
       extensions: [fs, commands],
       workspace,
@@ -116,7 +121,7 @@ Deno.test("a call that failed is marked, with the end of its output, although it
 
 Deno.test("a conversation that is opened again looks as it did live, and an import of it too", async () => {
   await withFolder(async (workspace) => {
-    await Deno.writeTextFile(`${workspace}/a.ts`, "one\n");
+    await writeFiles(workspace);
     await using engine = await startEngine([replyJson(FAILING), replyJson([], { final: "All was read" })], {
       extensions: [fs, commands],
       workspace,

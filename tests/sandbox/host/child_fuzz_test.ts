@@ -146,6 +146,7 @@ const frame = fc.record({
       "bind",
       "results",
       "read",
+      "present",
       "forget",
       "render",
       "endQuery",
