@@ -287,3 +287,14 @@ Deno.test("undoCli() counts a change of which every file was kept as not undone"
     assert.deepEqual(told.kept.map(({ path }: { path: string }) => path), ["b.txt"]);
   }
 });
+
+Deno.test("undoCli() counts no folder that stays because it has other files", async () => {
+  await using workspace = await Workspace.with();
+  await workspace.call("writeFile", "new/a.txt", "a\n");
+  await workspace.put("new/b.txt", "mine\n");
+  const { told } = await cli(workspace, {});
+  assert.deepEqual([told.files.length, told.folders, told.notes], [1, [], [
+    "new stays, because the folder is not empty",
+  ]]);
+  assert.equal(await workspace.text("new/b.txt"), "mine\n");
+});
