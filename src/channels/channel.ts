@@ -58,6 +58,8 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
+  /** The reason why the session has no model. */
+  readonly withoutModel?: string;
   /** A running query uses the model from its next model call on. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;

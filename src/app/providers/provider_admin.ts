@@ -123,7 +123,9 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   loginNames(): readonly string[] {
     const { providers } = this.#settings.config;
-    const presets = Object.entries(PRESETS).filter(([, { key }]) => key !== "optional").map(([name]) => name);
+    const presets = Object.entries(PRESETS).filter(([, { key, isByName }]) => key !== "optional" && !isByName).map((
+      [name],
+    ) => name);
     return [...new Set([...providers.map(({ name }) => name), ...presets, BOT_LOGIN])];
   }
 

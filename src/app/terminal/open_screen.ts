@@ -13,7 +13,7 @@ import { dumbTerminal } from "./deno_io.ts";
 async function withoutModel(error: unknown, request: OpenRequest, parts: SessionParts): Promise<Session> {
   if (!(error instanceof ConfigError) || !NO_MODEL.includes(error.code)) throw error;
   const session = await openSession({ ...request, browse: true }, parts);
-  return { ...session, provider: "", model: "", notes: [...session.notes ?? [], error.problem] };
+  return { ...session, provider: "", model: "", withoutModel: error.problem };
 }
 
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];

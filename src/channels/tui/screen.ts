@@ -128,6 +128,7 @@ export class Screen implements PanelActions {
   #undoneReads = 0;
   #title = "";
   #looked = true;
+  #withoutModel: LineEntry | null = null;
   #on = false;
   readonly #left = new AbortController();
   #following: Promise<void> = Promise.resolve();
@@ -220,12 +221,18 @@ export class Screen implements PanelActions {
     void this.#readGit();
     void this.#addCommands();
     if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
-    for (const note of [...notes, ...files.notes]) {
-      this.#transcript.add(new LineEntry([note, (text) => this.#theme.dim(text)]));
-    }
+    for (const note of [...notes, ...files.notes]) this.#note(note);
+    const { withoutModel = "" } = this.#session;
+    if (withoutModel !== "") this.#withoutModel = this.#note(withoutModel);
     if (request !== undefined) this.#begin({ text: request, variables: {}, images: {} });
     void this.#takeEarly();
     this.redraw();
+  }
+
+  #note(text: string): LineEntry {
+    const entry = new LineEntry([text, (shown) => this.#theme.dim(shown)]);
+    this.#transcript.add(entry);
+    return entry;
   }
 
   #begin(outgoing: Outgoing): void {
@@ -381,9 +388,15 @@ export class Screen implements PanelActions {
     return `Now on a new branch, ${place}; the previous branch is unchanged (to open it: /conversations, then → and Enter)`;
   }
 
+  async #choose(model: { readonly provider: string; readonly model: string }): Promise<void> {
+    this.#session = { ...this.#session, ...await this.#session.useModel?.(model) };
+    if (this.#withoutModel) this.#transcript.replace(this.#withoutModel, []);
+    this.#withoutModel = null;
+  }
+
   async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
     try {
-      this.#session = { ...this.#session, ...await this.#session.useModel?.({ provider, model: name }) };
+      await this.#choose({ provider, model: name });
       const model = `${provider}/${name}`;
       await (await this.#parts.config()).set("model", { words: [model], project: false });
       this.tell(`${model} from ${this.chat.running === null ? "now" : "the next step"} on`);
@@ -395,7 +408,7 @@ export class Screen implements PanelActions {
 
   async useDemo(): Promise<void> {
     try {
-      this.#session = { ...this.#session, ...await this.#session.useModel?.({ provider: "demo", model: "scripted" }) };
+      await this.#choose({ provider: "demo", model: "scripted" });
       this.#repaint(); // The introduction to Vis names the demo.
       this.tell("The demo from now on: scripted replies; /model chooses a model");
       this.#sendUnsent();

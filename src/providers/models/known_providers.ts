@@ -18,6 +18,8 @@ export interface Preset {
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
+  /** Lists of logins omit the preset, because another preset serves the same key. */
+  readonly isByName?: true;
   /** If null, the user must choose a model. */
   readonly defaultModel: string | null;
   /** Set if servers of other services use this API with their own models. The default model applies only at the address
@@ -53,13 +55,14 @@ const OPENAI = {
 export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = {
   "openai": {
     ...OPENAI,
-    title: "OpenAI, Chat Completions API (the usual choice)",
+    title: "OpenAI",
     protocol: "openai-chat",
     byKey: true,
   },
   "openai-responses": {
     ...OPENAI,
-    title: "OpenAI, Responses API (the same key)",
+    title: "OpenAI, Responses API",
+    isByName: true,
     protocol: "openai-responses",
     byKey: false,
   },

@@ -99,6 +99,8 @@ Deno.test("AppProviderAdmin.loginKind() recognizes a login on a page, and refuse
     (error) => error instanceof ConfigError && /did you mean zai\?/.test(error.message),
   );
   assert.equal(admin.loginNames().includes("ollama"), false);
+  assert.deepEqual(admin.loginNames().filter((name) => name.startsWith("openai")), ["openai"]);
+  assert.equal(await admin.loginKind("openai-responses"), "key");
 });
 
 Deno.test("AppProviderAdmin.loginKind() recognizes the tokens that settings refer to, which no provider can test", async () => {

@@ -362,7 +362,9 @@ Deno.test("Ctrl-R finds an earlier input, in this session and in the file of the
       screen.type("\x1b");
       await screen.until((now) => !now.includes("╭─"));
       screen.type("tests parser\x12");
-      await screen.until((now) => /> tests parser[^]*❯ Fix the parser tests/.test(now) && !/[❯ ] Explain/.test(now));
+      await screen.until((now) =>
+        /filter: tests parser[^]*❯ Fix the parser tests/.test(now) && !/[❯ ] Explain/.test(now)
+      );
       screen.type(" nothing");
       await screen.until("no match for");
       screen.type("\x7f".repeat(8));

@@ -80,6 +80,21 @@ Deno.test("without a model, the list of models offers the demo, which is not sav
   });
 });
 
+Deno.test("the reason why no model is set disappears after a choice, and other notes stay", async () => {
+  const { options } = withoutModel();
+  const session = { ...options.session, notes: ["A note"], withoutModel: "Cannot choose a model: none is set" };
+  await withScreen([], { ...options, session }, async ({ screen }) => {
+    await screen.until("model-1");
+    screen.type("\x1b");
+    await screen.until(/A note[^]*Cannot choose a model/);
+    screen.type("\x0bmodel\r");
+    await screen.until("model-1");
+    screen.type("\r");
+    await screen.until((now) => /acme\/model-1 from now on/.test(now) && !now.includes("Cannot choose a model"));
+    await screen.until("A note");
+  });
+});
+
 Deno.test("without a model, a request of the command line runs no command of the user", async () => {
   const runCommand = (): never => {
     throw new TypeError("This was not to run");
@@ -99,7 +114,7 @@ Deno.test("a request that is typed into the list of models is sent after the cho
     screen.type("Fix the tests");
     await screen.until(/No model is called “Fix the tests”[^]*Enter keeps it as your request/);
     screen.type("\r");
-    await screen.until(/> name of a model[^]*model-1[^]*Vis then sends your request[^]*Fix the tests/);
+    await screen.until(/filter: name of a model[^]*model-1[^]*Vis then sends your request[^]*Fix the tests/);
     screen.type("\r");
     await screen.until(/› Fix the tests[^]*Four tests/);
     assert.equal(engine.provider.requests.length, 1);

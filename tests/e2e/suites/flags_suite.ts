@@ -106,12 +106,12 @@ export function flagsSuite(launcher: Launcher): void {
       "nothing is configured": withUser(async (user) => {
         await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "localServers": false }');
         const { code, stdout, stderr } = await user.run([], { env: NO_VARIABLES });
-        assert.deepEqual([code, stderr], [0, ""]);
+        assert.deepEqual([code, stdout], [3, ""]);
         assert.match(
-          stdout,
-          /^Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/,
+          stderr,
+          /^vis: Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/,
         );
-        assert.ok(stdout.trimEnd().split("\n").length <= 7, stdout);
+        assert.ok(stderr.trimEnd().split("\n").length <= 7, stderr);
       }, {}),
       "something is": withUser(async (user, env) => {
         const { code, stdout, stderr } = await user.run([], { env });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { UsageError } from "../../../domain/errors.ts";
+import { ConfigError, UsageError } from "../../../domain/errors.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
 import { FLAGS, namesFamiliar, readRunSettings, refuseMisread } from "../program/command.ts";
@@ -72,8 +72,7 @@ async function welcome(
   const admin = await services.providerAdmin({});
   const { providers, problem, notes } = await admin.providers({ check: false, signal: new AbortController().signal });
   if (problem !== "" && providers.length === 0) {
-    io.stdout(`${visibleText(problem)}\n\nvis help lists all commands.\n`);
-    return 0;
+    throw new ConfigError(`${problem}\n\nvis help lists all commands.`);
   }
   help();
   const root = providers.find((one) => one.root);

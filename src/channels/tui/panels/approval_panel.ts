@@ -12,6 +12,7 @@ import {
   approvalWhy,
   type Approve,
 } from "../../../domain/query/approval.ts";
+import { paint } from "../text/one_line.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
@@ -113,7 +114,7 @@ export class Questions {
   };
 }
 
-const CHOICE_LEFT = 5, EXACT_LEFT = 2;
+const CHOICE_LEFT = 5, EXACT_LEFT = 2, LEAST_ASKED = 3;
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and every such call in this conversation",
   a: "yes, and every such call in this workspace from now on",
@@ -219,49 +220,57 @@ export class ApprovalPanel extends BasePanel {
     this.#at = at;
   }
 
+  /** The choices stay visible below a long question, unless the panel has no room for both. */
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const rows = this.#all(width);
-    const last = Math.max(0, rows.length - height);
-    if (this.#why !== null) this.#top = last;
-    else if (this.#follow) {
+    const asked = this.#question(width);
+    const below = this.#below(width);
+    const isPinned = height - below.length - 1 >= Math.min(asked.length, LEAST_ASKED);
+    const rows = isPinned ? asked : [...asked, ...below];
+    const room = isPinned ? height - below.length - 1 : height;
+    const last = Math.max(0, rows.length - room);
+    if (this.#why !== null && !isPinned) this.#top = last;
+    else if (this.#follow && !isPinned) {
       const from = rows.findIndex(({ at }) => at === this.#at);
       const to = rows.findLastIndex(({ at }) => at === this.#at);
       this.#top = Math.min(from, Math.max(this.#top, to - height + 1));
     }
     this.#follow = false;
     this.#top = Math.max(0, Math.min(this.#top, last));
-    this.#page = Math.max(1, height - 1);
+    this.#page = Math.max(1, room - 1);
     this.#more = this.#top < last;
-    this.#asked = rows.filter(({ at }) => at < 0).length;
-    if (this.#top <= this.#seen) this.#seen = Math.max(this.#seen, this.#top + height);
-    this.#rows = rows.slice(this.#top, this.#top + height);
+    this.#asked = asked.length;
+    if (this.#top <= this.#seen) this.#seen = Math.max(this.#seen, this.#top + room);
+    const shown = rows.slice(this.#top, this.#top + room);
+    const more = this.#more ? paint.dim(`  ↓ ${last - this.#top} more`) : "";
+    this.#rows = isPinned ? [...shown, { text: more, at: -1 }, ...below] : shown;
     return this.#rows.map(({ text }) => text);
   }
 
-  #all(width: number): readonly PanelRow[] {
+  #question(width: number): readonly PanelRow[] {
     const { question } = this.#own;
-    const scope = approvalScope(question, (text) => visibleWidth(text) <= width - CHOICE_LEFT);
-    const rows = (text: string, at: number, columns = width): readonly PanelRow[] =>
-      wrapped(text, columns).map((line) => ({ text: line, at }));
-    const lines = (text: string): readonly PanelRow[] => text === "" ? [] : rows(text, -1);
-    const exact = approvalExact(question);
-    const asked = [
-      ...lines(approvalTitle(question)),
-      ...exact === "" ? [] : rows(exact, -1, width - EXACT_LEFT).map(({ text, at }) => ({ text: `  ${text}`, at })),
-      ...lines(approvalWhy(question)),
-      ...lines(scope),
-    ];
-    if (this.#why !== null) {
-      return [...asked, ...this.#why.render(width).map((text) => ({ text, at: this.#choices.length }))];
-    }
+    const rows = (text: string, columns = width): readonly string[] => text === "" ? [] : wrapped(text, columns);
+    return [
+      ...rows(approvalTitle(question)),
+      ...rows(approvalExact(question), width - EXACT_LEFT).map((row) => `  ${row}`),
+      ...rows(approvalWhy(question)),
+      ...rows(this.#scope(width)),
+    ].map((text) => ({ text, at: -1 }));
+  }
+
+  #scope(width: number): string {
+    return approvalScope(this.#own.question, (text) => visibleWidth(text) <= width - CHOICE_LEFT);
+  }
+
+  #below(width: number): readonly PanelRow[] {
+    if (this.#why !== null) return this.#why.render(width).map((text) => ({ text, at: this.#choices.length }));
     const active = this.#own.active();
-    const choices = this.#choices.flatMap(({ key, text }, at) =>
-      rows(scope === "" ? text : SHORT[key] ?? text, at, width - CHOICE_LEFT).map((row, line) => ({
-        text: `${active && at === this.#at && line === 0 ? "❯" : " "} ${line === 0 ? key : " "}  ${row.text}`,
+    const scope = this.#scope(width);
+    return this.#choices.flatMap(({ key, text }, at) =>
+      wrapped(scope === "" ? text : SHORT[key] ?? text, width - CHOICE_LEFT).map((row, line) => ({
+        text: `${active && at === this.#at && line === 0 ? "❯" : " "} ${line === 0 ? key : " "}  ${row}`,
         at,
       }))
     );
-    return [...asked, { text: "", at: -1 }, ...choices];
   }
 
   #move(moved: Movement): void {

@@ -5,7 +5,7 @@ import { ago } from "../../../domain/kit/text.ts";
 import { bestHits, type SearchHit } from "../../../domain/records/history.ts";
 import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { LineInput, List, movement, row } from "./widgets.ts";
+import { filterInput, LineInput, List, movement, row } from "./widgets.ts";
 
 const AHEAD = 40;
 
@@ -17,7 +17,7 @@ interface Asked {
 export class ConversationList extends BasePanel {
   readonly #found: ConversationSearch;
   #everywhere = false;
-  readonly #input = new LineInput({ prompt: "> ", placeholder: "words of requests, code or answers" });
+  readonly #input = filterInput("words of requests, code or answers");
   readonly #list = new List<FoundItem>({
     key: itemKey,
     draw: (item, place) => {

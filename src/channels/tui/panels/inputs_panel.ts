@@ -2,7 +2,7 @@ import { matchesKey } from "@earendil-works/pi-tui";
 import { harmlessText } from "../../../domain/kit/text.ts";
 import { flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { LineInput, List, movement, row } from "./widgets.ts";
+import { filterInput, type LineInput, List, movement, row } from "./widgets.ts";
 
 interface Inputs {
   /** The newest input is first. */
@@ -28,7 +28,7 @@ export class InputsPanel extends BasePanel {
     this.#inputs = inputs;
     const isQuery = inputs.typed.length <= MOST_TYPED && !inputs.typed.includes("\n");
     const value = isQuery ? harmlessText(inputs.typed) : "";
-    this.#input = new LineInput({ prompt: "> ", placeholder: "words of an input", value });
+    this.#input = filterInput("words of an input", value);
     this.#fill();
   }
 

@@ -7,7 +7,7 @@ import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import { LoginPanel } from "./login_panel.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { LineInput, List, movement, row } from "./widgets.ts";
+import { filterInput, type LineInput, List, movement, row } from "./widgets.ts";
 
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {
   return [
@@ -245,7 +245,7 @@ export class ModelPicker extends BasePanel {
 const AS_REQUEST = "Enter keeps it as your request, and Vis sends it when you have chosen a model or the demo";
 
 function emptyInput(): LineInput {
-  return new LineInput({ prompt: "> ", placeholder: "name of a model" });
+  return filterInput("name of a model");
 }
 
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {

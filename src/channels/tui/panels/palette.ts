@@ -2,7 +2,7 @@ import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
 import type { Outgoing } from "../input/outgoing.ts";
 import { fitted, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { LineInput, List, movement, row } from "./widgets.ts";
+import { filterInput, List, movement, row } from "./widgets.ts";
 
 export interface PaletteCommand {
   readonly name: string;
@@ -25,7 +25,7 @@ export class Palette extends BasePanel {
   override readonly rows: number;
   readonly #entries: readonly PaletteCommand[];
   readonly #column: number;
-  readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
+  readonly #input = filterInput("what to do");
   readonly #list = new List<PaletteCommand>({
     key: ({ name }) => name,
     draw: ({ name, detail, keys }, place) => [

@@ -8,11 +8,11 @@ import { ONLY_ANSWERS } from "../../../domain/query/query_progress.ts";
 import { changedPaths } from "../../../domain/query/work_summary.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { LineInput, List, type Movement, movement, row } from "./widgets.ts";
+import { filterInput, List, type Movement, movement, row } from "./widgets.ts";
 
 export abstract class TurnsPanel extends BasePanel {
   protected readonly turns: TurnList;
-  readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
+  readonly #input = filterInput("words of a request");
   #loaded = false;
 
   constructor(parts: PanelParts) {

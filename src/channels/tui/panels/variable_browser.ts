@@ -5,7 +5,7 @@ import { ago, localTime, oneLine } from "../../../domain/kit/text.ts";
 import { fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { Reader, type TextPart } from "./reader.ts";
-import { LineInput, List, movement, row } from "./widgets.ts";
+import { filterInput, List, movement, row } from "./widgets.ts";
 
 type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
@@ -14,7 +14,7 @@ const DOC_COLUMNS = 90;
 export class VariableBrowser extends BasePanel {
   override readonly rows = 60;
   readonly #branch: Conversation | null;
-  readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
+  readonly #input = filterInput("name of a variable");
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
   #all = false;

@@ -204,6 +204,11 @@ export class LineInput {
   }
 }
 
+/** A panel shows where typed text goes. */
+export function filterInput(placeholder: string, value = ""): LineInput {
+  return new LineInput({ prompt: "filter: ", placeholder, value });
+}
+
 const KEYS = ["up", "down", "pageUp", "pageDown", "home", "end"] as const satisfies readonly KeyId[];
 
 export type Movement = typeof KEYS[number];

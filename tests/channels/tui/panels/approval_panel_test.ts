@@ -116,3 +116,25 @@ Deno.test("a click chooses only while the panel has the keyboard", async () => {
     assert.deepEqual(answers, [{ decision: "no", reason: "" }]);
   });
 });
+
+Deno.test("every choice stays visible below a question that is longer than the panel", async () => {
+  const exact = Array.from({ length: 60 }, (_, n) => `--flag${n}`.padEnd(70, "x")).join(" ");
+  await withPanel({ what: "edit ../package.json", exact }, (panel, answers) => {
+    panel.fit(14);
+    const shown = (): string => panel.render(76).join("\n");
+    const first = shown();
+    assert.match(
+      first,
+      /edit \.\.\/package\.json[^]*--flag5x[^]*↓ \d+ more\S*\n❯ y [^]*\n {2}c [^]*\n {2}a [^]*\n {2}n [^]*\n {2}w /,
+    );
+    panel.handleInput(KEYS.pageDown);
+    assert.doesNotMatch(shown(), /edit \.\.\/package/);
+    assert.match(shown(), /↓ \d+ more\S*\n❯ y [^]*\n {2}w /);
+    panel.handleInput(KEYS.end);
+    assert.match(shown(), /--flag59x[^]*\n❯ y [^]*\n {2}w /);
+    assert.doesNotMatch(shown(), /more/);
+    panel.handleInput("w");
+    assert.match(shown(), /--flag59x[^]*Why not\? /);
+    assert.deepEqual(answers, []);
+  });
+});
