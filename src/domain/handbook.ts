@@ -12,6 +12,8 @@ const TEXT_WEIGHT = 0.4;
 /** Most searches are about a task, and the guide explains tasks. Pages that compare agents mention many terms without an
  * explanation. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
+/** A topic with all words of a search answers it better than a topic that repeats a rare word. */
+const MISSING_WORD_WEIGHT = 0.5;
 /** A topic with all of a name such as HTTPS_PROXY or web.local is better than a topic with its parts. */
 const NAMED_WEIGHT = 3;
 
@@ -58,7 +60,7 @@ function slugOf(heading: string): string {
 }
 
 const PLAIN_WORDS = new Set(
-  ("a an and are be by can do does for from how i in into is it my of on or own the to use using vis what when where " +
+  ("a an and are be by can did do does for from how i in into is it my of on or own see the to use using vis what when where " +
     "which with you your").split(" "),
 );
 
@@ -72,23 +74,28 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
   }));
   const lengths = read.map(({ doc }) => lengthOf(doc));
   const usual = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
-  const points = topics.map(() => 0);
+  const points = topics.map(() => 0), matched = topics.map(() => 0);
   const words = [...countsOf(asked).keys()].filter((word) => !/^[a-z\d]$/.test(word));
   const telling = words.filter((word) => !PLAIN_WORDS.has(word));
-  for (const word of (telling.length > 0 ? telling : words).slice(0, 10)) {
+  const searched = (telling.length > 0 ? telling : words).slice(0, 10);
+  for (const word of searched) {
     const found = read.map(({ name, doc, weight }, at) => {
       const inText = likeness(word, doc),
         often = inText.times / (inText.times + 0.3 + 0.9 * (lengths[at] ?? 0) / usual);
       return 2 * likeness(word, name).points + weight * inText.points * (inText.times === 0 ? 0 : 2 * often);
     });
     const times = found.filter((one) => one > 0).length;
-    for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
+    for (const [at, one] of found.entries()) {
+      points[at] = (points[at] ?? 0) + one / Math.max(1, times);
+      if (one > 0) matched[at] = (matched[at] ?? 0) + 1;
+    }
   }
   const names = asked.toLowerCase().match(/[\p{L}\d]+(?:[._][\p{L}\d]+)+/gu) ?? [];
   const isNamed = ({ name, doc }: Found): boolean =>
     names.length > 0 && names.every((one) => `${name}\n${doc}`.toLowerCase().includes(one));
   const score = (at: number, topic: Topic): number =>
-    (points[at] ?? 0) * (read[at]?.isForUsers ? USERS_WEIGHT : 1) * (isNamed(topic) ? NAMED_WEIGHT : 1);
+    (points[at] ?? 0) * MISSING_WORD_WEIGHT ** (searched.length - (matched[at] ?? 0)) *
+    (read[at]?.isForUsers ? USERS_WEIGHT : 1) * (isNamed(topic) ? NAMED_WEIGHT : 1);
   return topics.map((topic, at) => ({ topic, points: score(at, topic) }))
     .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
 }

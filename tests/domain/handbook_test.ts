@@ -40,6 +40,34 @@ Deno.test("foundByWords() answers the questions of new users in the first three 
   }
 });
 
+Deno.test("foundByWords() answers the ordinary words of new users in the first section", async () => {
+  const { sections } = await Handbook.open();
+  const cases: Readonly<Record<string, string>> = {
+    "stop a running command": "how-do-i-stop-or-cancel-a-running-request-or-command",
+    "cancel a request": "how-do-i-stop-or-cancel-a-running-request-or-command",
+    "stuck": "how-do-i-stop-or-cancel-a-running-request-or-command",
+    "how much context is left": "how-much-context-is-left",
+    "context window full": "how-much-context-is-left",
+    "undo a commit": "how-do-i-undo-a-commit",
+    "yolo": "how-do-i-stop-vis-from-asking-for-permission",
+    "dangerously skip permissions": "how-do-i-stop-vis-from-asking-for-permission",
+    "auto accept edits": "how-do-i-stop-vis-from-asking-for-permission",
+    "claude subscription": "can-i-use-my-claude-or-chatgpt-subscription-and-is-vis-free",
+    "login with claude pro": "can-i-use-my-claude-or-chatgpt-subscription-and-is-vis-free",
+    "is it free": "can-i-use-my-claude-or-chatgpt-subscription-and-is-vis-free",
+    "switch model": "which-model-should-i-use-and-how-do-i-change-the-model",
+    "how do I quit": "how-do-i-quit-and-which-keyboard-shortcuts-and-slash-commands-exist",
+    "keyboard shortcuts": "how-do-i-quit-and-which-keyboard-shortcuts-and-slash-commands-exist",
+    "multi line input": "how-do-i-quit-and-which-keyboard-shortcuts-and-slash-commands-exist",
+    "subagents": "does-vis-have-subagents-or-a-memory",
+    "offline": "how-do-i-use-a-local-model-such-as-ollama",
+    "new conversation": "how-do-i-continue-a-conversation",
+  };
+  for (const [words, question] of Object.entries(cases)) {
+    assert.equal(foundByWords(words, sections)[0]?.place, `guide/questions#${question}`, words);
+  }
+});
+
 Deno.test("foundByWords() finds the section for a question in the pages for users", async () => {
   const { sections } = await Handbook.open();
   const cases: Readonly<Record<string, string>> = {
