@@ -130,6 +130,11 @@ Deno.test("help of words that name no command finds a section of the handbook, o
   const found = await said("help", "fork", "a", "conversation");
   assert.equal(found.code, 0);
   assert.match(found.out, /^guide\/\S+\n\n#+ .*\n[^]*\nSee also:\n {2}vis help \S+ {2}\S/);
+  for (const words of [["undo", "a", "commit"], ["run", "on", "a", "server"]]) {
+    const { out } = await said("help", ...words);
+    assert.match(out, /^guide\/questions#[^]*\nSee also:\n[^]*\n {2}vis help (?:undo|run) {2}\S.*\n$/, words.join(" "));
+  }
+  assert.match((await said("help", "undo", "files")).out, /^Usage: vis undo /);
   const page = (await said("help", "guide/approvals")).out;
   assert.equal(page, await Deno.readTextFile(new URL("../../../docs/guide/approvals.md", import.meta.url)));
   assert.match((await said("help", "guide/scripts#exit-codes")).out, /^## Exit codes\n/);

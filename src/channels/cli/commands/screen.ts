@@ -72,7 +72,7 @@ async function welcome(
   const admin = await services.providerAdmin({});
   const { providers, problem, notes } = await admin.providers({ check: false, signal: new AbortController().signal });
   if (problem !== "" && providers.length === 0) {
-    throw new ConfigError(`${problem}\n\nvis help lists all commands.`);
+    throw new ConfigError(`${problem}\n\nvis help lists all commands`);
   }
   help();
   const root = providers.find((one) => one.root);

@@ -58,7 +58,7 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     .description("show the help of a command, or search the documentation")
     .argument(
       "[words...]",
-      'name of a command, such as conversations list, or words to search for. If the first word is a command, quote the words: "run on a server"',
+      'name of a command, such as conversations list, or words to search for, such as "run on a server"',
     )
     .addOption(new Option("--man", "print the manual page in roff, for man"))
     .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output (default: of all commands)"))
@@ -66,8 +66,12 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     .allowUnknownOption()
     .action(async (given: string[], flags: { man?: boolean; schema?: boolean }) => {
       const words = given.filter((word) => !word.startsWith("-"));
-      const found = flags.man || flags.schema || isCommand(words, program) ? "" : await inHandbook(words.join(" "));
-      if (found !== "") return io.stdout(found);
+      const command = given.length === words.length ? commandInQuestion(words.join(" "), program) : undefined;
+      const isSearch = !flags.man && !flags.schema && (command !== undefined || !isCommand(words, program));
+      const found = isSearch ? await inHandbook(words.join(" ")) : "";
+      if (found !== "") {
+        return io.stdout(command ? `${found}  vis help ${command.name()}  ${command.description()}\n` : found);
+      }
       const path = named(words, program);
       if (flags.schema) {
         const { outputSchemas } = await import("../output_schemas.ts");
@@ -87,6 +91,16 @@ const MOST_SECTIONS = 6;
 
 function isCommand([first]: readonly string[], program: Command): boolean {
   return first === undefined || program.commands.some((one) => one.name() === first);
+}
+
+const QUESTION_WORDS = 3;
+
+/** The first word of a question such as "undo a commit" can be the name of a command. */
+function commandInQuestion(asked: string, program: Command): Command | undefined {
+  const [first, ...others] = asked.split(" ");
+  const command = program.commands.find((one) => one.name() === first);
+  const isQuestion = others.length + 1 >= QUESTION_WORDS && !isCommand(others, program);
+  return isQuestion && command?.commands.length === 0 ? command : undefined;
 }
 
 /** Resolves with "" if no section fits. */

@@ -46,7 +46,7 @@ Deno.test("vis without a provider opens the screen, and in a pipe names a remedy
   const problem = "No provider is configured";
   assert.deepEqual((await run([], { problem })).asked, [{}]);
   const { code: without, err: said, asked } = await run([], { problem, terminal: false });
-  assert.deepEqual([without, said, asked], [3, `vis: ${problem}\n\nvis help lists all commands.\n`, []]);
+  assert.deepEqual([without, said, asked], [3, `vis: ${problem}\n\nvis help lists all commands\n`, []]);
   const { code, err } = await run(["-c"], { terminal: false });
   assert.equal(code, 2);
   assert.match(err, /^vis: Cannot start interactive mode: stdin or stdout is not a terminal/);

@@ -23,7 +23,7 @@ Deno.test("without a configuration, vis alone explains only how to begin", async
   const problem = "No provider is configured. Log in:\n  vis auth login\nOr: vis demo";
   const { code, out, err } = await welcomed({ providers: [], problem, notes: [] });
   assert.deepEqual([code, out], [3, ""]);
-  assert.equal(err, `vis: ${problem}\n\nvis help lists all commands.\n`);
+  assert.equal(err, `vis: ${problem}\n\nvis help lists all commands\n`);
 });
 
 Deno.test("vis alone shows its commands if it can be used, and its provider, such as a server it found", async () => {
