@@ -13,7 +13,7 @@ import {
   approvalWhy,
   type Approve,
 } from "../../domain/query/approval.ts";
-import { BlockTally } from "../../domain/query/host_call.ts";
+import { BlockTally, type CallLine } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { notesBelow } from "../../domain/query/work_summary.ts";
@@ -451,27 +451,32 @@ export class Progress {
     if (onlyAnswers({ ...shown, result })) return;
     const time = ` ${durationText(result.ms)}`;
     const room = this.#width() - 8 - time.length;
-    const { text, isCode, ok, refused, threw } = blockLine({ ...shown, result }, room);
-    const line = oneLine(visibleText(text), room);
-    if (refused) {
-      this.painted(`${this.#margin(iteration)}${this.#color.dim(`– ${line}`)}`);
-      return this.#output(shown.tally);
+    const { lines, isCode, refused, threw } = blockLine({ ...shown, result }, room);
+    for (const [at, { state, text }] of lines.entries()) {
+      const line = oneLine(visibleText(text), room);
+      const end = at < lines.length - 1 || refused ? "" : this.#color.dim(time);
+      const told = isCode && state !== "refused" ? this.#color.cyan(line) : line;
+      this.painted(`${this.#margin(iteration)}${this.#marked(state, told)}${end}`);
     }
-    const mark = ok || threw ? this.#color.green("✓") : this.#color.red("✗");
-    this.painted(
-      `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,
-    );
+    if (refused) return this.#output(shown.tally);
     if (!result.ok) this.#indented(`${threw ? "✗ " : ""}${failureText(result)}`, this.#color.red);
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
+  }
+
+  #marked(state: CallLine["state"], text: string): string {
+    if (state === "refused") return this.#color.dim(`– ${text}`);
+    return `${state === "ok" ? this.#color.green("✓") : this.#color.red("✗")} ${text}`;
   }
 
   /** The line of the block is already printed. */
   #endedLate(at: string, event: Extract<QueryEvent, { type: "host_call" }>): void {
     const tally = BlockTally.of([event]);
     if (tally.text === "") return;
-    const mark = tally.failed ? this.#color.red("✗") : this.#color.green("✓");
-    this.painted(`${this.#color.dim(at)}${mark} ${oneLine(visibleText(tally.text), this.#width() - 8)}`);
+    const room = this.#width() - 8;
+    for (const { state, text } of tally.linesWithin(room)) {
+      this.painted(`${this.#color.dim(at)}${this.#marked(state, oneLine(visibleText(text), room))}`);
+    }
     this.#output(tally);
     for (const diff of event.diffs ?? []) this.#diff(diff);
   }
@@ -499,7 +504,9 @@ export class Progress {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
     const { tally } = shown;
     const { text, refused } = blockLine({ ...shown, result });
-    if (tally.failed) this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(tally.text), 300)}`);
+    for (const { state, text } of tally.failed ? tally.linesWithin(Infinity) : []) {
+      this.#indented(this.#marked(state, oneLine(visibleText(text), 300)));
+    }
     this.#output(tally);
     const time = this.#color.dim(` ${durationText(result.ms)}`);
     if (result.stdout) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);

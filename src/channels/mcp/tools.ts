@@ -146,8 +146,10 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
       tally = new BlockTally();
       tell(event, "running code");
     } else if (event.type === "block_finished") {
-      const failed = tally.failed || !event.result.ok;
-      tell(event, `${failed ? "✗ " : ""}${tally.text || (failed ? "code failed" : "ran code")}`);
+      const lines = tally.linesWithin(Infinity).map(({ state, text }) => state === "failed" ? `✗ ${text}` : text);
+      const { ok } = event.result;
+      const failed = ok || tally.failed ? [] : ["✗ code failed"];
+      tell(event, [...lines, ...failed].join(", ") || "ran code");
     } else if (event.type === "waiting" || event.type === "retrying") tell(event, oneLine(delayLine(event), 300));
     else if (event.type === "iteration_finished") tell(event, event.reason ?? event.outcome);
   };

@@ -174,9 +174,10 @@ export function progressView(progress: QueryProgress, ms: number): string {
 }
 
 function failureOf(block: StepBlock): string {
-  const { text, isCode, ok, refused, threw } = blockLine(block);
+  const { lines, isCode, ok, refused, threw } = blockLine(block);
   if (block.result === null || ok || refused) return "";
   const why = block.result.ok ? "" : blockFailure(block.result);
+  const text = lines.findLast(({ state }) => state === "failed")?.text ?? "";
   return oneLine(
     harmlessText(`✗ ${[isCode || threw ? "" : text, why].filter((part) => part !== "").join(" · ")}`),
     300,

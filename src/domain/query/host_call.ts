@@ -150,7 +150,18 @@ interface Tally extends CalledAction {
   readonly called: CalledThings;
   readonly state: State;
   readonly outcome: string;
+  /** All calls have the same subject. */
+  readonly isOne: boolean;
 }
+
+/** Calls of one block with the same mark. */
+export interface CallLine {
+  readonly state: "ok" | "refused" | "failed";
+  readonly text: string;
+}
+
+/** Vis names at most this many failed calls of a kind. */
+const NAMED_FAILURES = 3;
 
 const LEAST_SUBJECT = 12;
 
@@ -192,27 +203,30 @@ export class BlockTally {
     if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
       this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
     }
-    const kind = `${state} ${action.done} ${action.things}`;
-    const known = this.#kinds.get(kind) ?? { ...action, state, calls: 0, called: new CalledThings(), outcome };
+    const all = `${state}\n${action.done}\n${action.things}`, one = `${all}\n${action.subject}`;
+    const ones = [...this.#kinds.keys()].filter((key) => key.startsWith(`${all}\n`));
+    const isOne = !ok && !refused && action.subject !== "" && (ones.includes(one) || ones.length < NAMED_FAILURES);
+    const kind = isOne ? one : all;
+    const known = this.#kinds.get(kind) ?? { ...action, state, calls: 0, called: new CalledThings(), outcome, isOne };
     this.#kinds.set(kind, known);
     known.calls++;
     known.called.add(action, told);
   }
 
   get text(): string {
-    return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
+    return this.textWithin(Infinity);
   }
 
-  /** The text may still be longer than the width, because outcomes stay whole. */
-  textWithin(width: number, { length, cut } = CHARACTERS): string {
-    const over = length(this.text) - width;
-    if (over <= 0) return this.text;
-    const kinds = [...this.#kinds.values()];
-    const shown = kinds.map((tally) => isNamed(tally) ? length(tally.subject) : 0);
-    const longest = Math.max(...shown);
-    const most = Math.max(LEAST_SUBJECT, longest - over);
-    const short = (tally: Tally): Tally => ({ ...tally, subject: cut(tally.subject, most) });
-    return kinds.map((tally, at) => textOf(shown[at] === longest ? short(tally) : tally)).join(", ");
+  textWithin(width: number, measure?: Measure): string {
+    return textWithin([...this.#kinds.values()], width, measure);
+  }
+
+  /** Calls that succeeded come first, so that the output of failed calls can follow their line. */
+  linesWithin(width: number, measure?: Measure): readonly CallLine[] {
+    return (["ok", "refused", "failed"] as const).flatMap((state) => {
+      const kinds = [...this.#kinds.values()].filter((tally) => lineState(tally) === state);
+      return kinds.length === 0 ? [] : [{ state, text: textWithin(kinds, width, measure) }];
+    });
   }
 
   get failed(): boolean {
@@ -230,13 +244,29 @@ export class BlockTally {
   }
 }
 
-function isNamed({ calls, called }: Pick<Tally, "calls" | "called">): boolean {
-  return calls === 1 || called.count === 1;
+function lineState({ state }: Tally): CallLine["state"] {
+  return state === "good" ? "ok" : state === "refused" ? "refused" : "failed";
+}
+
+/** The text may still be longer than the width, because outcomes stay whole. */
+function textWithin(kinds: readonly Tally[], width: number, { length, cut } = CHARACTERS): string {
+  const text = kinds.map(textOf).join(", "), over = length(text) - width;
+  if (over <= 0) return text;
+  const shown = kinds.map((tally) => isNamed(tally) ? length(tally.subject) : 0);
+  const longest = Math.max(...shown);
+  const most = Math.max(LEAST_SUBJECT, longest - over);
+  const short = (tally: Tally): Tally => ({ ...tally, subject: cut(tally.subject, most) });
+  return kinds.map((tally, at) => textOf(shown[at] === longest ? short(tally) : tally)).join(", ");
+}
+
+function isNamed({ calls, called, isOne }: Pick<Tally, "calls" | "called" | "isOne">): boolean {
+  return isOne || calls === 1 || called.count === 1;
 }
 
 function textOf(tally: Tally): string {
-  const { doing, done, things, subject, calls, called, state, outcome } = tally;
-  const what = isNamed(tally) ? subject : `${called.count} ${things}`;
+  const { doing, done, things, subject, calls, called, state, outcome, isOne } = tally;
+  const times = isOne && called.count > 1 ? ` ${called.count} times` : "";
+  const what = isNamed(tally) ? `${subject}${times}` : `${called.count} ${things}`;
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   if (state === "refused") return `${`${doing} ${what}`.trimEnd()}: refused`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";

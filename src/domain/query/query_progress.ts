@@ -1,7 +1,7 @@
 import { asRecord } from "../kit/json.ts";
 import { clip, oneLine, visibleText } from "../kit/text.ts";
 import { type ApprovalQuestion, askedText } from "./approval.ts";
-import { BlockTally, type HostCallEvent, type Measure } from "./host_call.ts";
+import { BlockTally, type CallLine, type HostCallEvent, type Measure } from "./host_call.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
 import { beginsWithPlan, PLAN_VARIABLE } from "./plan.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
@@ -267,12 +267,14 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
 }
 
 /** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed after
- * calls that all succeeded, so that only its error is a failure. */
+ * calls that all succeeded, so that only its error is a failure. `lines` has a line for each mark. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
   measure?: Measure,
-): Readonly<Record<"isCode" | "ok" | "refused" | "threw", boolean>> & { readonly text: string } {
+):
+  & Readonly<Record<"isCode" | "ok" | "refused" | "threw", boolean>>
+  & { readonly text: string; readonly lines: readonly CallLine[] } {
   const ran = result?.ok ?? false;
   const ok = ran && !tally.failed && !tally.refused;
   const isCancelled = result?.outcome === "cancelled";
@@ -280,11 +282,19 @@ export function blockLine(
     tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
   const threw = result !== null && !ran && !isCancelled && tally.text !== "" && !tally.failed && !tally.refused;
   const is = { ok, refused, threw, isCode: false };
-  if (tally.text !== "") return { text: tally.textWithin(width, measure), ...is };
-  if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", ...is };
+  if (tally.text !== "") {
+    const lines = tally.linesWithin(width, measure).map(({ state, text }) => ({
+      state: isCancelled && state === "failed" ? "refused" as const : state,
+      text,
+    }));
+    return { text: tally.textWithin(width, measure), lines, ...is };
+  }
+  const state = ok ? "ok" : refused ? "refused" : "failed";
+  const single = (text: string) => ({ text, lines: [{ state, text }] as const });
+  if (onlySetsPlan({ code, tally, result })) return { ...single("updated the list of tasks"), ...is };
   const hasValue = result?.ok && result.outcome === "value";
   return {
-    text: hasValue ? `${codeLine(code)} → ${result.preview}` : codeLine(code, Infinity),
+    ...single(hasValue ? `${codeLine(code)} → ${result.preview}` : codeLine(code, Infinity)),
     ...is,
     isCode: true,
   };

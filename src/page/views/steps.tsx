@@ -1,6 +1,7 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { durationText } from "../../domain/kit/text.ts";
+import type { CallLine } from "../../domain/query/host_call.ts";
 import { beginsWithPlan } from "../../domain/query/plan.ts";
 import { blockFailure, blockLine, codeLine, onlyAnswers, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
@@ -159,10 +160,9 @@ function Block({ number, block, turn }: BlockProps): JSX.Element | null {
   if (now === "" && tally.text === "") return shownCode;
   return (
     <>
-      <details class={tally.failed ? "result bad" : "result"}>
+      <details class="result">
         <summary>
-          {tally.text !== "" && <Mark failed={tally.failed} refused={tally.refused} />}
-          {tally.text !== "" && <span>{tally.text}</span>}
+          <Lines lines={tally.linesWithin(Infinity)} />
           {now !== "" && <span class="now">{`${now} …`}</span>}
         </summary>
         {shownCode}
@@ -186,24 +186,21 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
 /** After the end of the request, the diffs of a block are folded, because the page shows changed files below the
  * answer. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
-  const { text, isCode, ok, refused, threw } = blockLine(
+  const { lines, isCode, refused, threw } = blockLine(
     { code, tally, result },
     innerWidth < NARROW_PX ? NARROW_CHARS : Infinity,
   );
   const told = resultText(result, diffs.length > 0);
   const isShort = result.ok && SHORT_VALUE.test(told);
   const isOver = turn.end.value !== null;
-  const kind = ok || threw ? "" : refused ? "refused" : "bad";
   return (
     <>
-      <details class={`result ${kind}`}>
+      <details class="result">
         <summary>
-          <Mark failed={kind === "bad"} refused={refused} />
-          <span>
-            {isCode ? coloured(codeLine(code, CODE_CHARS)) : text}
+          <Lines lines={lines} code={isCode && coloured(codeLine(code, CODE_CHARS))}>
             {diffs.length > 0 && ` ${diffCounts(countsOf(diffs))}`}
             {isShort && <i class="value">{`→ ${told}`}</i>}
-          </span>
+          </Lines>
           <span class="time">{durationText(result.ms)}</span>
         </summary>
         {told !== "" && !isShort && <Pre label="Result" text={told} />}
@@ -222,9 +219,30 @@ function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX
   );
 }
 
+const KINDS = { ok: "", refused: "refused", failed: "bad" } as const;
+
+/** `children` follow the first line. */
+function Lines({ lines, code, children }: {
+  readonly lines: readonly CallLine[];
+  readonly code?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <>
+      {lines.map(({ state, text }, at) => [
+        <Mark failed={state === "failed"} refused={state === "refused"} />,
+        <span class={KINDS[state]}>
+          {code || text}
+          {at === 0 && children}
+        </span>,
+      ])}
+    </>
+  );
+}
+
 export function Mark({ failed, refused }: { readonly failed: boolean; readonly refused: boolean }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
-  return <span class="mark" role="img" aria-label={word}>{mark}</span>;
+  return <span class={`mark ${failed ? "bad" : refused ? "refused" : ""}`} role="img" aria-label={word}>{mark}</span>;
 }
 
 function Output({ text }: { readonly text: string }): JSX.Element | null {

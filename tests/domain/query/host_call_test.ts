@@ -55,9 +55,24 @@ Deno.test("BlockTally separates failed calls from the others", () => {
   assert.equal(told(ended(READ, ["a"], { ok: false })), "reading a failed");
   assert.equal(told(ended(READ, ["a"]), ended(READ, ["b"], { ok: false })), "read a, reading b failed");
   const threw = ["a", "b"].map((path) => ended(READ, [path], { ok: false }));
-  assert.equal(told(...threw), "reading 2 files failed");
+  assert.equal(told(...threw), "reading a failed, reading b failed");
   assert.equal(told(ended(RUN, ["ls"]), ended(RUN, ["npm test"], failed)), "ran ls, ran npm test · exit code 1");
-  assert.equal(told(ended(RUN, ["a"], failed), ended(RUN, ["b"], failed)), "ran 2 commands · failed");
+  const run = { ...failed, exitCode: 1 };
+  assert.equal(told(ended(RUN, ["a"], run), ended(RUN, ["b"], run)), "ran a · exit code 1, ran b · exit code 1");
+  assert.equal(told(ended(RUN, ["a"], run), ended(RUN, ["a"], run)), "ran a 2 times · failed");
+  const many = ["a", "b", "c", "d", "e"].map((command) => ended(RUN, [command], run));
+  assert.match(told(...many), /^ran a · .*, ran c · exit code 1, ran 2 commands · failed$/);
+});
+
+Deno.test("BlockTally.linesWithin() has a line for each mark, with the failed calls last", () => {
+  const failed = { ok: false, outcome: "exit code 1" };
+  const refused = { ok: false, refusedByUser: true };
+  const calls = [ended(RUN, ["b.js"], failed), ended(READ, ["a"]), ended(RUN, ["rm x"], refused), ended(RUN, ["ls"])];
+  assert.deepEqual(BlockTally.of(calls).linesWithin(Infinity), [
+    { state: "ok", text: "read a, ran ls" },
+    { state: "refused", text: "running rm x: refused" },
+    { state: "failed", text: "ran b.js · exit code 1" },
+  ]);
 });
 
 Deno.test("BlockTally keeps the output of failed calls, and names them if there are several", () => {

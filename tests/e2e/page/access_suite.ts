@@ -43,7 +43,7 @@ async function walk(page: Page, colours: readonly Scheme[]): Promise<void> {
   await ask(page, "Add the rows");
   await page.locator(".answer h3", { hasText: "Sum" }).waitFor();
   await page.locator(".work > summary").click();
-  await page.locator(".step .result.bad").waitFor();
+  await page.locator(".step .result .mark.bad").waitFor();
   await page.locator("[data-step='1'] .result > summary").first().click();
   await check("steps");
   await page.getByRole("button", { name: "inspect step 1" }).click();

@@ -2,7 +2,7 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { clip, counted, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally, type Measure, storedDiffs } from "../../../domain/query/host_call.ts";
+import { BlockTally, type CallLine, type Measure, storedDiffs } from "../../../domain/query/host_call.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { beginsWithPlan } from "../../../domain/query/plan.ts";
 import {
@@ -110,16 +110,14 @@ export class StepEntry extends DrawnEntry {
         ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2, "…")}`)),
       ];
     }
-    const { ok, refused, text: told } = blockLine(block, width, COLUMNS);
+    const { ok, refused, lines: told } = blockLine(block, width - 2, COLUMNS);
+    const marked = told.map(({ state, text }) => markedLine(state, fittedLine(text, width - 2), theme));
     if (refused) {
-      const end = theme.dim(`– ${fittedLine(told, width - 2)}`);
-      return [...lines, ...changed, end, ...outputLines(block, { width, shown })];
+      return [...lines, ...changed, ...marked, ...outputLines(block, { width, shown })];
     }
     const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
-    const calls = block.tally.failed
-      ? [theme.bad(fittedLine(told, width)), ...outputLines(block, { width, shown })]
-      : [];
+    const calls = block.tally.failed ? [...marked, ...outputLines(block, { width, shown })] : [];
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: WHOLE, theme });
     const main = brokenLine(`${mark} ${first}${time}`, width);
     return [...lines, ...changed, ...calls, ...main, ...rest.map((line) => `  ${line}`)];
@@ -157,22 +155,31 @@ function foldedBlock(
   const { theme } = shown;
   const time = durationText(result.ms);
   const room = Math.max(1, width - time.length - 3);
-  const { text, isCode, ok, refused, threw } = blockLine(block, room, COLUMNS);
-  const line = fittedLine(text, room);
+  const { lines, isCode, refused, threw } = blockLine(block, room, COLUMNS);
+  const marked = lines.map(({ state, text }) => {
+    const line = fittedLine(text, room);
+    return markedLine(state, isCode && state !== "refused" ? theme.code(line).join(" ") : line, theme);
+  });
   if (refused) {
     const changed = changeLines(block.diffs, { width, shown });
-    return [theme.dim(`– ${line}`), ...outputLines(block, { width, shown }), ...changed];
+    return [...marked, ...outputLines(block, { width, shown }), ...changed];
   }
-  const mark = ok || threw ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = changeLines(block.diffs, { width, shown });
   return [
-    `${mark} ${isCode ? theme.code(line).join(" ") : line} ${theme.dim(time)}`,
+    ...marked.with(-1, `${marked.at(-1)} ${theme.dim(time)}`),
     ...why.map((one, at) => `${threw && at === 0 ? theme.bad("✗") : " "} ${theme.bad(one)}`),
     ...outputLines(block, { width, shown }),
     ...changed,
   ];
 }
+
+function markedLine(state: CallLine["state"], line: string, theme: DisplayOptions["theme"]): string {
+  if (state === "refused") return theme.dim(`– ${line}`);
+  return `${state === "ok" ? theme.ok("✓") : theme.bad("✗")} ${line}`;
+}
+
+const MARKS = { ok: "✓", refused: "–", failed: "✗" } as const;
 
 function workLines({ code, calling, tally }: StepBlock, width: number): Readonly<Record<"done" | "now", string[]>> {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
@@ -180,7 +187,7 @@ function workLines({ code, calling, tally }: StepBlock, width: number): Readonly
     return { done: [], now: beginsWithPlan(code) ? ["▸ planning the tasks …"] : [] };
   }
   return {
-    done: tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2, COLUMNS)}`)],
+    done: tally.linesWithin(width - 2, COLUMNS).map(({ state, text }) => line(`${MARKS[state]} ${text}`)),
     now: calling === "" ? [] : [line(`▸ ${calling} …`)],
   };
 }

@@ -91,6 +91,22 @@ Deno.test("blocks, calls, file changes and outcomes are in their places", async 
   });
 });
 
+Deno.test("only the line of the failed calls has the mark of a failure", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "block_started", block: 0, code: "await f()" });
+    const ended = { type: "host_call", block: 0, phase: "end" } as const;
+    const read = { doing: "reading", done: "read", things: "files", subject: "a" };
+    const run = { doing: "running", done: "ran", things: "commands", subject: "node x.js" };
+    emitter.send({ ...ended, name: "fs.readFile", ok: true, action: read });
+    emitter.send({ ...ended, name: "shell.run", ok: false, action: run, outcome: "exit code 1", exitCode: 1 });
+    const lines = /✓ read a\n +✗ ran node x\.js · exit code 1/;
+    assert.match(text(transcript), lines);
+    emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1_234 }) });
+    assert.match(text(transcript), new RegExp(`${lines.source} 1\\.2 s`));
+  });
+});
+
 Deno.test("the code of a block that only gave the answer disappears, since the answer follows", async () => {
   await withTurn(({ transcript, emitter }) => {
     emitter.iteration = 1;
