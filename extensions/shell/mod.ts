@@ -19,7 +19,7 @@ import {
   writeJob,
 } from "./jobs.ts";
 import { basename } from "node:path";
-import { commandOutcome, jobOutcome, run, SHELL, type ShellCommand, type ShellRunOptions } from "./run.ts";
+import { commandOutcome, jobOutcome, run, RUN_MS, SHELL, type ShellCommand, type ShellRunOptions } from "./run.ts";
 
 const pattern = z.string().min(1);
 
@@ -103,7 +103,10 @@ export default defineExtension({
       untimed: true,
       inPlans: true,
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
-      action: { doing: "running", done: "ran", things: "commands" },
+      action: (_command: unknown, options?: ShellRunOptions) => ({
+        ...{ doing: "running", done: "ran", things: "commands" },
+        limitMs: options?.timeoutMs ?? RUN_MS,
+      }),
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       misnamed: RAN,

@@ -19,7 +19,7 @@ import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 
-const RUN_MS = 120_000;
+export const RUN_MS = 120_000;
 
 export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;

@@ -44,7 +44,8 @@ export async function answerCall(
   const builtin = BUILTIN_NAMES.includes(name);
   const does = active?.actions[name]?.(args) ?? undefined;
   const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
-  scope.onCall({ block, name, phase: "start", ...action }, of());
+  const limit = does?.limitMs === undefined ? {} : { limitMs: does.limitMs };
+  scope.onCall({ block, name, phase: "start", ...action, ...limit }, of());
   const diffs: string[] = [];
   const changedFile = (diff: string): void => {
     diffs.push(diff);

@@ -808,11 +808,12 @@ export class Screen implements PanelActions {
     const { following } = this.#transcript;
     // The last line of the steps already shows the running call.
     const isShown = following && this.#prefs.get().iterations && progress?.phase === "calling";
+    const working = ["working", progress?.callTime ?? ""].filter((text) => text !== "").join(" · ");
     return {
       theme: this.#theme,
       status: {
         ...status,
-        phase: status.where + (isShown && !status.asks && !isCancelling ? "working" : status.phase),
+        phase: status.where + (isShown && !status.asks && !isCancelling ? working : status.phase),
         told: this.#told,
         following,
         mode: this.#input.normal ? "NORMAL" : "",

@@ -6,6 +6,7 @@ export interface HostCallEvent {
   readonly name: string;
   readonly phase: "start" | "end";
   readonly action?: CalledAction | undefined;
+  readonly limitMs?: number | undefined;
   readonly ms?: number | undefined;
   readonly ok?: boolean | undefined;
   readonly outcome?: string | undefined;
@@ -89,6 +90,8 @@ export interface CallAction {
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
+  /** The call ends at this time limit. */
+  readonly limitMs?: number;
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {

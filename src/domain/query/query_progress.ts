@@ -1,5 +1,5 @@
 import { asRecord } from "../kit/json.ts";
-import { clip, oneLine, visibleText } from "../kit/text.ts";
+import { clip, oneLine, runningText, visibleText } from "../kit/text.ts";
 import { type ApprovalQuestion, askedText } from "./approval.ts";
 import { BlockTally, type CallLine, type HostCallEvent, type Measure } from "./host_call.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
@@ -91,6 +91,7 @@ type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delay
 
 /** A call that its block did not await may end later; Vis shows such an end for the newest earlier steps. */
 const MOST_EARLIER = 50;
+const TIMED_FROM_MS = 5_000;
 
 export class QueryProgress {
   queryId: string | null = null;
@@ -111,6 +112,20 @@ export class QueryProgress {
   block = 0;
   #model = "the model";
   #detail = "";
+  #call: { readonly since: number; readonly limitMs: number | undefined } | null = null;
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** The time of a call that has run for some seconds, such as "12 s of 120 s"; "" for the other calls. */
+  get callTime(): string {
+    const ms = this.phase === "calling" && this.#call !== null ? this.#now() - this.#call.since : 0;
+    if (ms < TIMED_FROM_MS) return "";
+    const limit = this.#call?.limitMs;
+    return limit === undefined ? runningText(ms) : `${runningText(ms)} of ${runningText(limit)}`;
+  }
 
   get doing(): string {
     const { phase, child } = this;
@@ -194,6 +209,7 @@ export class QueryProgress {
         const begins = event.phase === "start" && event.action !== undefined; // Functions of Vis itself have no action.
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
         block.calling = this.#detail = begins ? callingText(event) : "";
+        this.#call = begins ? { since: this.#now(), limitMs: event.limitMs } : null;
         block.printing = "";
         block.tally.take(event);
         block.diffs.push(...event.diffs ?? []);

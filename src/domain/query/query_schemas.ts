@@ -209,6 +209,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     name: z.string(),
     phase: z.enum(["start", "end"]),
+    limitMs: z.number().optional().describe("The time limit of a command, at its start"),
     ms: z.number().optional(),
     ok: callOk.optional(),
     ...toldOfCall,

@@ -167,3 +167,22 @@ Deno.test("QueryProgress.spent counts steps like their numbers, also if some do 
   assert.deepEqual(spent(3, 2), { used: 3, budget: 9 }, "one step did not count");
   assert.deepEqual(spent(10, 8), { used: 10, budget: 10 }, "the last call beyond the budget");
 });
+
+Deno.test("callTime is the time of a call that runs for some seconds, with its limit", () => {
+  let now = 1_000;
+  const progress = new QueryProgress(() => now);
+  const emitter = new Emitter((event) => progress.take(event), { queryId: "q", now: () => 0 });
+  emitter.iteration = 1;
+  const action = { doing: "running", done: "ran", things: "commands", subject: "npm install" };
+  const call = { type: "host_call", block: 0, name: "shell.run", action } as const;
+  emitter.send({ ...call, phase: "start", limitMs: 90_000 });
+  now += 4_999;
+  assert.equal(progress.callTime, "");
+  now += 7_001;
+  assert.equal(progress.callTime, "12 s of 1 min 30 s");
+  emitter.send({ ...call, phase: "end", ok: true });
+  assert.equal(progress.callTime, "");
+  emitter.send({ ...call, phase: "start" });
+  now += 6_000;
+  assert.equal(progress.callTime, "6 s");
+});

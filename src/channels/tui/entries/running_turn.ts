@@ -32,7 +32,8 @@ export class RunningTurn {
   }
 
   get phase(): string {
-    return this.cancelling ? "cancelling" : this.progress.doing;
+    const { doing, callTime } = this.progress;
+    return this.cancelling ? "cancelling" : [doing, callTime].filter((text) => text !== "").join(" · ");
   }
 
   fold(left: number): void {
