@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 96c1fda2d1f97c86b67f0686bd48f8eedd837d6dc953376fe5715d41c737a92b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b607920deddc9d4103ca7f42b3daf8cea7d9009e93c0b5c2c01f9c8b0f5bc298
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -82,6 +82,8 @@ export interface CallAction {
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
+  /** The call ends at this time limit. */
+  readonly limitMs?: number;
 }
 export interface SentMessage {
   readonly role: "system" | "user";
