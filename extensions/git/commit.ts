@@ -217,8 +217,12 @@ function commitHooks({ repository: { workspace, commonDir }, settings }: Git): r
   const path = settings.findLast(({ section, key }) => section === "core" && key === "hookspath")?.value;
   const folder = path === undefined ? join(commonDir, "hooks") : resolve(workspace, path);
   return COMMIT_HOOKS.filter((name) => {
-    const info = statSync(join(folder, name), { throwIfNoEntry: false });
-    return info?.isFile() && (info.mode & 0o111) !== 0;
+    try {
+      const info = statSync(join(folder, name));
+      return info.isFile() && (info.mode & 0o111) !== 0;
+    } catch {
+      return false; // The repository chooses the folder, and git would run no hook there either.
+    }
   });
 }
 

@@ -144,7 +144,11 @@ export async function addMemo(
   if (there) return there;
   if (memos.length >= MAX_MEMOS) {
     throw advised(
-      new Error(`Cannot keep the memo: the ${scope} has ${MAX_MEMOS} memos, the limit`),
+      new Error(
+        `Cannot keep the memo: ${
+          scope === "project" ? "this workspace" : "the user"
+        } has ${MAX_MEMOS} memos, the limit`,
+      ),
       "remove one first",
     );
   }

@@ -104,7 +104,7 @@ const ShownLimits = z.strictObject({
     "Maximum length of the rows of the variable index in characters. At the limit, Vis shows the model the names of the other variables in at most 2,000 characters; vars() lists all variables",
   ),
   inlineChars: positive.default(120).describe(
-    "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows only the type and the size of the value",
+    "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows the type and the size of a longer value instead of the value",
   ),
   attemptsChars: positive.default(1_500).describe(
     "Maximum length of the lines about earlier steps, in characters. At the limit, Vis shows the model only the newest lines",

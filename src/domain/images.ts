@@ -6,7 +6,7 @@ export type Image =
   | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "url"; readonly url: string };
 
-/** Some provider services refuse larger images. */
+/** Some providers refuse larger images. */
 export const MAX_IMAGE_BYTES = 5_000_000;
 
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
@@ -51,7 +51,7 @@ function byAddress(url: string, name: string): Image {
   return { kind: "url", url };
 }
 
-/** Some provider services refuse HTTP requests with more images. */
+/** Some providers refuse HTTP requests with more images. */
 const MAX_IMAGES = 20;
 
 export function checkImages(images: readonly Image[]): readonly Image[] {

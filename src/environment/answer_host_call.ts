@@ -141,7 +141,7 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
-/** Vis keeps this many lines of a call that did not end by itself. */
+/** If a call is cancelled or ends with its block, Vis keeps at most this many of the last lines of its output. */
 const CUT_LINES = 20;
 
 export class CallOutput {

@@ -87,7 +87,7 @@ export class KernelTree implements Tree, Disposable {
     const write = (at: number): void => names.forEach((name, i) => this.#kernel.stamp(at, name, into, i * STAMP));
     try {
       this.#with(folder, OPEN.path | OPEN.folder, write);
-    } catch { /* The entry was removed, or is a link now. */ }
+    } catch { /* If Vis cannot open the folder, for example because it is a link now, the stamps stay zero. */ }
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {

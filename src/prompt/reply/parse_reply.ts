@@ -19,7 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The candidates of a reply together have at most this many characters, which bounds the cost of a hostile reply. */
+/** Once the candidates of a reply have more characters together, Vis reads no further candidate. This bounds the cost of
+ * a hostile reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =

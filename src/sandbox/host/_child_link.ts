@@ -31,8 +31,8 @@ interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
   /** If `onFrame` throws, Vis kills the child with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
-  /** The link calls `mayRead` before it reads a chunk, so that the main process can stop reading while too much
-   * waits. */
+  /** After each chunk, the link calls `mayRead` and waits for its promise. So the main process can stop reading while
+   * too much unread data waits. */
   readonly mayRead: () => Promise<void> | null;
   readonly onEnd: (exit: ChildExit) => void;
 }
@@ -470,7 +470,11 @@ const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
-  if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer: it came in several parts");
+  if (!only || more.length > 0) {
+    throw new ProtocolError(
+      `Cannot read a response of the sandbox: it has ${payloads.length} parts, and the limit is one`,
+    );
+  }
   const fields = new FrameFields(decode(only), "answer");
   if (fields.flag("ok")) return fields.value["value"];
   const error = new FrameFields(fields.value["error"], "error");

@@ -77,7 +77,7 @@ Deno.test("memo is bounded: length, number, prompt", async () => {
   assert.ok((await activeIn(stores)).block.includes(`- [${id}] yyy`));
   await call("remove", id);
   for (let at = 0; at < 200; at++) await call("add", `Note ${at} ${"x".repeat(50)}`);
-  await assert.rejects(call("add", "one more"), /the project has 200 memos, the limit/);
+  await assert.rejects(call("add", "one more"), /this workspace has 200 memos, the limit/);
   const { block } = await activeIn(stores);
   assert.ok(block.length < 1_500, `${block.length}`);
   assert.match(block, /the newest \d+ of 200; memo\.list\(\)/);

@@ -106,8 +106,8 @@ Examples:
 
 Only users and groups in telegram.allow may use the bot. In the profile open,
 /model chooses another model for a chat. After Ctrl-C or SIGTERM, running
-requests may continue for telegram.shutdownMs; the next start runs interrupted
-requests again.`;
+requests may continue for telegram.shutdownMs. At its next start, the bot runs
+interrupted requests again.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);

@@ -245,7 +245,7 @@ conversations.post(
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) {
       throw new BusyError(
-        `Cannot change conversation ${conversationId}: a request is running in it; wait until the request ends, or cancel the request`,
+        `Cannot undo changes of conversation ${conversationId}: a query is running in it; wait until it ends, or cancel it`,
       );
     }
     const { changes: named, redo, rest } = c.req.valid("json");

@@ -113,8 +113,8 @@ Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore
     await assert.rejects(merge(env, { abort: true }), /Cannot abort the merge: no merge is unfinished/);
 
     await merge(env, "side");
-    for (const marked of [add(env, "a.txt"), commit(env, "half", { all: true })]) {
-      await assert.rejects(marked, /Cannot (?:add|commit) a\.txt: line 1 is a conflict marker; edit the conflict/);
+    for (const mark of [() => add(env, "a.txt"), () => commit(env, "half", { all: true })]) {
+      await assert.rejects(mark(), /Cannot (?:add|commit) a\.txt: line 1 is a conflict marker; edit the conflict/);
     }
     await restore(env, "a.txt", { from: "MERGE_HEAD" });
     assert.equal(await text(there, "a.txt"), "ONE\ntwo\nthree\n");
