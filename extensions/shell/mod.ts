@@ -105,7 +105,7 @@ export default defineExtension({
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
       action: (_command: unknown, options?: ShellRunOptions) => ({
         ...{ doing: "running", done: "ran", things: "commands" },
-        limitMs: options?.timeoutMs ?? RUN_MS,
+        limitMs: Number(options?.timeoutMs) || RUN_MS,
       }),
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
