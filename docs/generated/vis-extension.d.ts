@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b607920deddc9d4103ca7f42b3daf8cea7d9009e93c0b5c2c01f9c8b0f5bc298
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bf7ceefee8ec63a4f16353a684e61bbb5a707ac21aed786f4946c6b97b808bc2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
