@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bf7ceefee8ec63a4f16353a684e61bbb5a707ac21aed786f4946c6b97b808bc2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 622b1e6a2ae4a6c6f88f0d1f899e47acde6cb101806743869ca8dbb4bcece60a
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -995,8 +995,6 @@ export declare class GitIndex {
    * first. */
   get shared(): string | null;
 }
-/** Returns the name and the meaning of an error number of Linux, such as "EPERM: operation not permitted". */
-export declare function errnoText(errno: number): string;
 /** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
 export declare function isSecureUrl(text: string): boolean;
 /** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has
@@ -1074,6 +1072,8 @@ export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */
 export declare function reasonOf(error: unknown): string;
+/** Returns the name and the meaning of an error number of Linux, such as "EPERM: operation not permitted". */
+export declare function errnoText(errno: number): string;
 export declare function counted(count: number | bigint, one: string, digits?: string): string;
 export declare function clip(text: string, limit: number): string;
 /** A shortened text has at most `limit` UTF-16 units, ends with "…", and does not end within a surrogate pair. */

@@ -33,7 +33,6 @@ export { BoundedMap } from "../domain/kit/bounded_map.ts";
 export { ByteBuffer, type DecodedText, decodeText, type TextFormat } from "../domain/kit/bytes.ts";
 export { type GitSetting, isSha256, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
 export { commonFolderOf, gitFolderOf, GitIndex, namesTop } from "../domain/kit/git_repository.ts";
-export { errnoText } from "../domain/kit/errno.ts";
 export { isSecureUrl } from "../domain/kit/addresses.ts";
 export {
   ensureFile,
@@ -50,7 +49,7 @@ export {
   smallTextFile,
 } from "../domain/kit/files.ts";
 export { editDistance, isSecretFile, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
-export { advised, messageOf, reasonOf, retold, withoutAdvice } from "../domain/errors.ts";
+export { advised, errnoText, messageOf, reasonOf, retold, withoutAdvice } from "../domain/errors.ts";
 export { clip, commandFacts, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";

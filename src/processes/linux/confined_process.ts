@@ -1,6 +1,5 @@
 import { constants } from "node:os";
-import { advised } from "../../domain/errors.ts";
-import { errnoText } from "../../domain/kit/errno.ts";
+import { advised, errnoText } from "../../domain/errors.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { SAID } from "../../sandbox/exec/confinement_plan.ts";
 import type { Plan } from "../../sandbox/exec/plan_format.ts";

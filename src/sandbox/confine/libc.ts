@@ -1,4 +1,4 @@
-import { errnoText } from "../../domain/kit/errno.ts";
+import { errnoText } from "../../domain/errors.ts";
 
 /** The runtime compiles code for each function at every start, so `syscall` replaces the other functions. */
 const SYMBOLS = {

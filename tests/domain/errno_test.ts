@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { constants } from "node:os";
-import { errnoText } from "../../../src/domain/kit/errno.ts";
+import { errnoText } from "../../src/domain/errors.ts";
 
 Deno.test("errnoText() gives each number the name that Linux gives it, and other numbers as they are", {
   ignore: Deno.build.os !== "linux",
