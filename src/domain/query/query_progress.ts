@@ -282,8 +282,8 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed after
- * calls that all succeeded, so that only its error is a failure. `lines` has a line for each mark. */
+/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed but no
+ * call did, so that only its error is a failure. `lines` has a line for each mark. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
@@ -296,7 +296,7 @@ export function blockLine(
   const isCancelled = result?.outcome === "cancelled";
   const refused = isCancelled ||
     tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
-  const threw = result !== null && !ran && !isCancelled && tally.text !== "" && !tally.failed && !tally.refused;
+  const threw = result !== null && !ran && !refused && tally.text !== "" && !tally.failed;
   const is = { ok, refused, threw, isCode: false };
   if (tally.text !== "") {
     const lines = tally.linesWithin(width, measure).map(({ state, text }) => ({

@@ -258,7 +258,7 @@ Deno.test("a refusal is a quiet line, also in a conversation that is opened agai
   await asks(code, async ({ screen, press }) => {
     press("n");
     await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
-    assert.match(screen.screen(), / ✗ calling asking\.open: refused.*\n +TypeError/);
+    assert.match(screen.screen(), / – calling asking\.open: refused.*\n +✗ TypeError/);
   });
   await asks("await asking.open()", async ({ screen, press }) => {
     press("n");
