@@ -84,9 +84,7 @@ export async function undoChanges(
   }
   if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
   const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));
-  const stay = dryRun
-    ? []
-    : items.filter(({ path, after }) => after === null && context.tree.look(path)?.kind === "dir");
+  const stay = dryRun ? [] : items.filter(({ path, after }) => after === null && lookAt(context, path)?.kind === "dir");
   for (const { path } of stay) context.note(`${path} stays, because the folder is not empty`);
   const folders = [...paths].filter((path) => ![...files, ...stay].some((one) => one.path === path));
   return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, folders, kept };
