@@ -220,6 +220,7 @@ export class OutputQueue<T> {
   }
 
   add(target: T, text: string): void {
+    if (text === "") return; // Without a write to wait for, the queue would stay busy.
     const last = this.#waiting.at(-1);
     if (last?.target === target) last.texts.push(text);
     else this.#waiting.push({ target, texts: [text] });

@@ -55,3 +55,12 @@ Deno.test("OutputQueue reports a target that takes nothing, and still writes to 
   await queue.busy;
   assert.deepEqual([written, failed], [["err:b"], ["out"]]);
 });
+
+Deno.test("OutputQueue is not busy after an empty text", async () => {
+  const { queue, written } = rig();
+  queue.add("out", "");
+  assert.equal(queue.busy, null);
+  queue.add("out", "a");
+  await queue.busy;
+  assert.deepEqual([queue.busy, written], [null, ["out:a"]]);
+});

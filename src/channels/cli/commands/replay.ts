@@ -44,6 +44,9 @@ async function replay(
   recording: Recording,
   { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
+  if (recording.queries.length === 0) {
+    throw new UsageError(`Cannot replay conversation ${recording.conversationId}: it has no request; send one first`);
+  }
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
     throw new UsageError(

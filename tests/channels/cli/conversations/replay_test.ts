@@ -179,6 +179,15 @@ Deno.test("replayCommand() with --query plays the earlier queries and compares t
   assert.deepEqual([code, same, provider, queries.length, queries[0].query], [0, true, "replay", 1, 2]);
 });
 
+Deno.test("replayCommand() refuses a conversation without a request", async () => {
+  await using engine = await startEngine([]);
+  await assert.rejects(
+    replay(engine),
+    (error) =>
+      error instanceof UsageError && /Cannot replay .*: it has no request; send one first$/.test(error.message),
+  );
+});
+
 Deno.test("replayCommand() refuses a missing query", async () => {
   await using engine = await startEngine([replyJson([], { final: "a" })]);
   await engine.ask("One");
