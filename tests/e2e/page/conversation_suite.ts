@@ -67,7 +67,7 @@ inBrowser("shows the step in which a request was cancelled, at once and after a 
   for (const shown of [() => Promise.resolve(null), () => page.reload()]) {
     await shown();
     await page.locator(".work > summary", { hasText: "1 step" }).click();
-    await page.locator(".step .result.refused", { hasText: "const kept = 41" }).waitFor();
+    await page.locator(".step .result .refused", { hasText: "const kept = 41" }).waitFor();
   }
 });
 
