@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 622b1e6a2ae4a6c6f88f0d1f899e47acde6cb101806743869ca8dbb4bcece60a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 738ad8598d148eee294f058ecb9d53302d88e6283ea9a99529c3b3e1e1986dcb
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -82,6 +82,8 @@ export interface CallAction {
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
+  /** The call works in this folder, so calls with the same arguments in other folders are other calls. */
+  readonly folder?: string;
   /** The call ends at this time limit. */
   readonly limitMs?: number;
 }

@@ -106,6 +106,7 @@ export default defineExtension({
       action: (_command: unknown, options?: ShellRunOptions) => ({
         ...{ doing: "running", done: "ran", things: "commands" },
         limitMs: Number(options?.timeoutMs) || RUN_MS,
+        ...(typeof options?.cwd === "string" && options.cwd !== "." ? { folder: options.cwd } : {}),
       }),
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),

@@ -82,8 +82,7 @@ function promptBlock(extension: NormalExtension, prompt: string, request: PartRe
   if (extension.symbols.length > 0 && symbols.length === 0) return "";
   const possible = symbols.filter((symbol) => !isUnlisted(symbol, request));
   const shown = possible.slice(0, full);
-  const listed = possible.slice(full).filter((symbol) => symbol.kind === "value" || symbol.unlisted !== true);
-  const rest = listed.map((symbol) => symbol.name);
+  const rest = possible.slice(full).map((symbol) => symbol.name);
   const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;
@@ -145,7 +144,9 @@ function* topLevel(list: string): Generator<string> {
 }
 
 function isUnlisted(symbol: FunctionSymbol | ValueSymbol, request: PartRequest): boolean {
-  if (symbol.kind === "value" || typeof symbol.unlisted !== "function") return false;
+  if (symbol.kind === "value" || typeof symbol.unlisted !== "function") {
+    return symbol.kind === "function" && symbol.unlisted === true;
+  }
   try {
     return symbol.unlisted(request as EnvironmentView) === true;
   } catch {

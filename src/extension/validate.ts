@@ -37,6 +37,7 @@ export const ActionShape = z.strictObject({
   done: text,
   things: text,
   named: z.number().int().min(0).optional(),
+  folder: z.string().optional(),
   limitMs: z.number().min(0).optional(),
 });
 

@@ -239,8 +239,8 @@ function setBudget(words: string, { chat, panels: { act } }: CommandParts): void
 
 function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string {
   const parts = [
-    ...(costUsd === null ? [] : [`$${costUsd}`]),
     ...(steps === null ? [] : [`${counted(steps, "step")} before the model must ask for more`]),
+    ...(costUsd === null ? [] : [`at most $${costUsd}`]),
   ];
   return parts.length === 0 ? "as much as the settings say" : parts.join(" and ");
 }

@@ -90,6 +90,8 @@ export interface CallAction {
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
+  /** The call works in this folder, so calls with the same arguments in other folders are other calls. */
+  readonly folder?: string;
   /** The call ends at this time limit. */
   readonly limitMs?: number;
 }
@@ -101,11 +103,13 @@ interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
 }
 
 export function calledAction(
-  { doing, done, things, named = 1 }: CallAction,
+  { doing, done, things, named = 1, folder = "" }: CallAction,
   args: readonly unknown[],
 ): CalledAction {
   const words = args.slice(0, named).flatMap((given) => [...new Set(wordsIn(given))]).join(" ");
-  return aboutSubject({ doing, done, things }, words);
+  if (folder === "") return aboutSubject({ doing, done, things }, words);
+  const where = ` in ${oneLine(visibleText(folder), SUBJECT_CHARS / 2)}`;
+  return aboutSubject({ doing, done, things }, oneLine(visibleText(words), SUBJECT_CHARS - where.length) + where);
 }
 
 export function aboutSubject(

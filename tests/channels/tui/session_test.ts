@@ -28,7 +28,7 @@ Deno.test("/think and /budget hold for the next requests", async () => {
     await screen.until("Done: one");
     assert.equal(engine.provider.requests[0]!.reasoning, "deep");
     screen.type(`/budget $0.5${ENTER}`);
-    await screen.until(/may take \$0\.5 and 1 step\s+before/);
+    await screen.until(/and\s+at\s+most\s+\$0\.5/);
     screen.type(`again${ENTER}`);
     await screen.until("Cannot use script with a limit of $0.5");
     screen.type(`\x15/budget off${ENTER}`);

@@ -106,5 +106,8 @@ Deno.test("calledAction() names paths, lists and a given number of arguments, on
   assert.equal(subject([1, null, {}]), "");
   assert.equal(subject(["a\nb\u001b[31m"]), "a b\\u001b[31m");
   assert.ok(subject(["x".repeat(1e6)]).length <= 120);
+  const inFolder = (folder: string, command: string) => calledAction({ ...RUN, folder }, [command]).subject;
+  assert.equal(inFolder("packages/a", "npm test"), "npm test in packages/a");
+  assert.match(inFolder("packages/a", "x".repeat(1e6)), /^x.{80,110} in packages\/a$/);
   assert.ok(subject([Array.from({ length: 1e6 }, () => "y")]).length <= 120);
 });

@@ -32,6 +32,26 @@ Deno.test("shell.run() in a block gives the full output as a value and shows a p
   });
 });
 
+Deno.test(
+  "the facts below an answer keep a command that failed in one folder and passed in another",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      for (const name of ["a", "b"]) await Deno.mkdir(join(workspace, name));
+      await using engine = await startEngine([
+        replyJson('for (const cwd of ["a", "b"]) await shell.run("test $(basename $PWD) = b", { cwd })'),
+        replyJson([], { final: "The test failed in a, and passed in b" }),
+      ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+      const { work } = await engine.ask("Test both");
+      assert.deepEqual(work?.commands.map(({ command, exitCode }) => [command, exitCode]), [
+        ["test $(basename $PWD) = b in a", 1],
+        ["test $(basename $PWD) = b in b", 0],
+      ]);
+      assert.match(work?.text ?? "", /^✗ test .* in a \(exit code 1\), ran test .* in b$/);
+    });
+  },
+);
+
 Deno.test("a block that prints part of a failed command's output shows how the command ended", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     const failing = "echo started; exit 3", hidden = "printf '# pass  3\\n# fail  2\\n' | tail -9";

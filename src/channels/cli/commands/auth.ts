@@ -320,6 +320,7 @@ export async function providersCommand(
     for (const note of report.notes) io.stderr(`vis: ${visibleText(note)}\n`);
     if (report.problem !== "") io.stderr(`vis: ${visibleText(report.problem)}\n`);
   }
+  if (report.problem !== "") return 3;
   return report.providers.some(({ reach }) => reach?.ok === false) ? 1 : 0;
 }
 

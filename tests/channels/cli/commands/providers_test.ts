@@ -80,7 +80,8 @@ Deno.test("providersCommand() exits with 1 where a provider does not answer, and
 Deno.test("providersCommand() prints the report as JSON, and why nothing could be served", async () => {
   const { out } = await run({ providers: [ZAI], problem: "p" }, { output: "json" });
   assert.deepEqual(JSON.parse(out), { providers: [ZAI], problem: "p", notes: [] });
-  assert.equal((await run({ problem: "No provider is configured" })).err, "vis: No provider is configured\n");
+  const { err, code } = await run({ problem: "No provider is configured" });
+  assert.deepEqual([err, code], ["vis: No provider is configured\n", 3]);
 });
 
 Deno.test("providersCommand() has colours on a terminal, and escapes control characters of a provider", async () => {
