@@ -7,8 +7,7 @@ import type { SteeredMessage } from "../domain/query/stored_query.ts";
 import type { ActiveExtensions } from "../extension/active_extensions.ts";
 import { QueryState } from "./query_state.ts";
 import { bindMessages, buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
-import { claimOf } from "../iteration/answer_claims.ts";
-import { findingFiles } from "../iteration/finding_files.ts";
+import { claimOf, findingFiles } from "../iteration/answer_claims.ts";
 import {
   DOUBTS,
   type Iterated,
