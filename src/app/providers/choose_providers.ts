@@ -118,9 +118,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
     protocol: "openai-chat",
     baseUrl: place.baseUrl,
     addressFrom: place.from,
-    addressNote: mayGo || apiKey === null
-      ? ""
-      : `Vis does not send OPENAI_API_KEY to ${hostOf(config.baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`,
+    addressNote: mayGo || apiKey === null ? "" : keptBack("OPENAI_API_KEY", config.baseUrl),
     headers: {},
     need: "optional",
     keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
@@ -138,10 +136,14 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** The key of OPENAI_API_KEY must reach only its own service and servers on this machine. */
+/** The usual key of a service must reach only this service and servers on this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
+}
+
+function keptBack(key: string, baseUrl: string | null): string {
+  return `Vis does not send ${key} to ${hostOf(baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`;
 }
 
 async function ordered(
@@ -292,7 +294,7 @@ function withKey(provider: ResolvedProvider): ResolvedProvider {
   if (!lacksKey(provider)) return provider;
   throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, {
     code: "unserved",
-    advice: keyAdvice(provider),
+    advice: provider.addressNote || keyAdvice(provider),
   });
 }
 
@@ -352,24 +354,28 @@ export async function resolveProvider(
   const keyNames = [...(entry?.keyEnv ? [entry.keyEnv] : []), ...(preset?.keyNames ?? [])];
   const names = [...(sole ? ["VIS_API_KEY"] : []), ...keyNames];
   const credential = await credentials.get(name);
-  const key = typed === undefined
+  const found = typed === undefined
     ? keyIn(names, variable) ?? keyOf(credential)
     : { ...NO_KEY, value: typed, from: "typed" };
-  const settled = (sole ? config.baseUrl : null) ?? entry?.baseUrl ?? null;
-  const place = settled === null
-    ? addressFor(key.from === entry?.keyEnv && !preset?.keyNames.includes(key.from) ? "elsewhere" : key.from, {
+  const own = entry?.baseUrl !== undefined
+    ? { baseUrl: entry.baseUrl, from: "", note: "" }
+    : addressFor(found.from === entry?.keyEnv && !preset?.keyNames.includes(found.from) ? "elsewhere" : found.from, {
       preset,
       credential,
       variable,
-    })
-    : { baseUrl: settled, from: "", note: "" };
+    });
+  const above = sole ? config.baseUrl : null;
+  const place = above === null ? own : { baseUrl: above, from: "", note: "" };
   if (place === null) {
     throw new ConfigError(
       `Cannot use provider ${name}: it has no address; set its baseUrl or preset in providers of config.jsonc`,
     );
   }
+  const isFree = above === null || own === null || ["", "typed", "VIS_API_KEY"].includes(found.from);
+  const mayGo = isFree || takesUsualKey(above, own.baseUrl);
+  const key = mayGo ? found : NO_KEY;
   const { baseUrl } = place;
-  const moved = settled !== null || place.from !== "";
+  const moved = above !== null || entry?.baseUrl !== undefined || place.from !== "";
   // A server at another address, such as a proxy, may hold the key.
   const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
   const isBearer = key.value !== null && key.from === preset?.bearerName;
@@ -380,7 +386,7 @@ export async function resolveProvider(
     protocol: entry?.protocol ?? preset?.protocol ?? "openai-chat",
     baseUrl,
     addressFrom: place.from,
-    addressNote: place.note,
+    addressNote: mayGo ? place.note : keptBack(found.from === "auth.json" ? "the key in auth.json" : found.from, above),
     headers: { ...preset?.headers, ...(isBearer ? { authorization: `Bearer ${key.value}` } : {}), ...entry?.headers },
     need,
     keyNames,

@@ -212,9 +212,11 @@ export class AppProviderAdmin implements ProviderAdmin {
   }
 
   async #addressOf(provider: string, key: string): Promise<{ readonly baseUrl?: string }> {
-    if (!isProvider(provider, this.#settings.config)) return {};
-    const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole: false, typed: key });
-    return addressFrom === "" ? {} : { baseUrl };
+    const { config } = this.#settings;
+    if (!isProvider(provider, config)) return {};
+    const sole = config.provider === provider;
+    const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
+    return addressFrom === "" && !(sole && config.baseUrl !== null) ? {} : { baseUrl };
   }
 
   async deviceLogin(

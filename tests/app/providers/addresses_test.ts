@@ -152,6 +152,35 @@ Deno.test("OPENAI_API_KEY goes to OpenAI, and to a server of VIS_BASE_URL only o
   assert.equal(await takes({ VIS_BASE_URL: "https://other.example/v1", VIS_API_KEY: "own" }), "own");
 });
 
+Deno.test("a key of a named provider goes to its own server, and to a server of VIS_BASE_URL only on this machine", async () => {
+  const keys = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", WORK_KEY: "k" };
+  const work = { name: "work", baseUrl: "https://work.example/v1", keyEnv: "WORK_KEY", models: [{ name: "m" }] };
+  for (
+    const [provider, own, keyName] of [
+      ["openai", "https://api.openai.com/v9", "OPENAI_API_KEY"],
+      ["openai-responses", "https://api.openai.com/v9", "OPENAI_API_KEY"],
+      ["anthropic", "https://api.anthropic.com/v9", "ANTHROPIC_API_KEY"],
+      ["work", "https://work.example/v9", "WORK_KEY"],
+    ] as const
+  ) {
+    const at = async (VIS_BASE_URL: string, env: Readonly<Record<string, string>> = keys): Promise<Sent> =>
+      await sent({ ...env, VIS_PROVIDER: provider, VIS_BASE_URL }, { config: { providers: [work] } });
+    const said = `Vis does not send ${keyName} to gate.example: VIS_API_KEY is the key of VIS_BASE_URL`;
+    if (provider === "work") {
+      // An entry with `keyEnv` and no preset requires its key.
+      await assert.rejects(at(GATE), { message: `Cannot use provider work: it has no key; ${said}` });
+    } else {
+      const other = await at(GATE);
+      assert.deepEqual([other.key, other.notes.includes(said)], [null, true], other.notes.join());
+    }
+    assert.equal((await at(own)).key, "k", provider);
+    assert.equal((await at("http://127.0.0.1:9/v1")).key, "k", provider);
+    assert.equal((await at(GATE, { ...keys, VIS_API_KEY: "own" })).key, "own", provider);
+  }
+  const saved = await sent({ VIS_PROVIDER: "anthropic", VIS_BASE_URL: GATE }, { saved: { anthropic: "own-key-1" } });
+  assert.deepEqual([saved.to, saved.key], [GATE, null]);
+});
+
 Deno.test("a key that is saved while the environment gives an address goes there from then on", async () => {
   const home = await Deno.makeTempDir({ prefix: "vis-address-" });
   try {
