@@ -69,7 +69,8 @@ export const CHILD_V8_FLAGS: readonly string[] = [
   "--no-compilation-cache",
   "--max-semi-space-size=2",
 ];
-/** V8 gives up at this share of the memory limit, because its collector would thrash for seconds near the limit. */
+/** V8 gives up at this share of the memory limit, because its garbage collector would run for seconds near the
+ * limit. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
@@ -141,7 +142,6 @@ function isFile(path: string): boolean {
   }
 }
 
-/** This process locks the folder, so a sweep by another process leaves the folder. */
 export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
@@ -183,7 +183,7 @@ function remove(path: string): void {
   } catch { /* The next start removes the folder. */ }
 }
 
-/** Another process may not have locked a folder that is this new. */
+/** The owner of a folder this young may not have locked it yet. */
 const LEFTOVER_MS = 60_000;
 const MOST_NAMES = 10_000;
 /** Windows has no entry, because its C library cannot lock folders. */

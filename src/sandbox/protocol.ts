@@ -6,7 +6,6 @@ import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 export const PROTOCOL_VERSION = 1;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
-/** A child may have this many open host calls, with this many bytes of arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
 /** Keys of objects count as values. */
@@ -259,7 +258,7 @@ function isId(text: string): boolean {
   return true;
 }
 
-/** Values get half of a frame, because names, sources and summaries need space. */
+/** Values get half of a frame, so that names, sources and summaries fit into the other half. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
@@ -286,7 +285,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** A block may have replaced `push` or defined a setter on the prototype of arrays. */
+/** Defines the item, because a block may have replaced `push` or defined a setter on `Array.prototype`. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

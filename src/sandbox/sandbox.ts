@@ -11,7 +11,7 @@ export interface Walls {
 }
 
 export interface SandboxLimits {
-  /** The limit covers heap and buffers, without the mappings of an idle child. */
+  /** The limit covers heap and buffers of the child, but not the memory that an idle child maps. */
   readonly memoryBytes: number;
   readonly outputBytes: number;
   readonly graceMs: number;
@@ -47,8 +47,8 @@ export interface SandboxOptions {
   /** Relative paths in grants start here; without a workspace, the sandbox refuses relative paths. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The sandbox appends the child's command line to this command, which must pass stdio through. The first word is a
-   * path, because the command gets an environment without PATH. */
+  /** The sandbox appends the command line of the child to this command, which must pass stdio through. The first
+   * word is a path, because the command has no PATH. */
   readonly launcher?: readonly string[];
   /** The time of these functions does not count against a deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
@@ -66,7 +66,7 @@ export interface FailedModule {
 
 export interface BlockRun {
   readonly code: string;
-  /** `iteration` counts from 1, and `index` from 0. */
+  /** `iteration` counts from 1, `index` from 0. */
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
@@ -78,8 +78,8 @@ export interface RunReport {
   readonly result: BlockResult;
   readonly saved: readonly VariableImage[];
   readonly reads: readonly string[];
-  /** For each variable that the block defines or assigns, these are the names in its defining and changing statements.
-   * If the map is null, all `reads` count for each variable. */
+  /** Each variable that the block assigns has the names in the statements that define or change it. Null means that
+   * `reads` count for each of these variables. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]> | null;
   /** Null if the block has no value, or if the codec cannot encode the value in at most 1 MiB. */
   readonly value: Uint8Array<ArrayBuffer> | null;
@@ -87,7 +87,6 @@ export interface RunReport {
   readonly notes: readonly string[];
 }
 
-/** docs/internals/protocol.md ("How a final becomes the answer") has the rules of rendering. */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };

@@ -34,7 +34,7 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** The process reads its files before the setup, because the setup may arrive later. */
+/** Reads the files first, because the setup may arrive later. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),

@@ -72,7 +72,6 @@ function readMisnamed(value: unknown): Misnamed {
 }
 
 export interface ChildAccess extends KernelAccess {
-  /** Entries have the form "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
   /** The realm may read these variables, which the child's environment does not contain. A null value means that the
    * variable is unset. */

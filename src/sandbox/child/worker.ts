@@ -1,5 +1,3 @@
-/** The worker receives its start values and reports that it has loaded. Once the walls are in place, the worker
- * receives their description, and finally reports why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 

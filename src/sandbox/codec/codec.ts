@@ -14,8 +14,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = 
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table, which the last four bytes contain, or 0 without these bytes. The length limits the
- * number of values. */
+/** Returns the length of the table from the last four bytes. The length limits the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
@@ -111,8 +110,8 @@ const RECENT_SHAPES = 8;
 const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
 /** The index is the state of the object: 0 extensible, 1 not extensible, 2 sealed, 3 frozen. */
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** Listing the own keys of a longer array would cost more than all other work. The codec drops its properties besides
- * the items. */
+/** In a longer array, the codec keeps only the items, because listing its own keys would cost more than all other
+ * work. */
 const LISTED_ITEMS = 4096;
 
 /** A queue replaces recursion, so that neither depth nor cycles use the stack. */
@@ -565,13 +564,12 @@ function builtIn(value: object): string | null {
   return null;
 }
 
-/** A small table fits into this space, so that appending it does not copy a long text again. */
 const SLACK = 1024;
 const FIRST = 512;
 
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
-  /** This is the length of `#bytes`, because foreign code may replace the getter `length`. */
+  /** Caches the length of `#bytes`, because foreign code may replace the getter `length`. */
   #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
@@ -677,7 +675,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** A loop over a sparse array of length 4e9 would take too long, so this function checks a sample. */
+/** A loop over a sparse array of length 4e9 would take too long, so a sample decides. */
 function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;

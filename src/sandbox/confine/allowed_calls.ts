@@ -55,7 +55,7 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** The caller must call this function after loading, which needs calls that the filter refuses. */
+/** Call this after loading, which needs calls that the filter refuses. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }

@@ -117,7 +117,7 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** The caller must call this method before Landlock, which would block the file with the mapped memory. */
+  /** Call this before Landlock, which would block the file with the mapped memory. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),

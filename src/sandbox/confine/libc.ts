@@ -74,18 +74,17 @@ export class Libc {
     this.call("close", [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
-  /** A caller may use the number only in messages, because the runtime may have made its own calls since. */
+  /** Use the number only in messages: the runtime may have made its own calls since. */
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
   }
 
-  /** Names the error of the last call, for messages only, like `errno`. */
   reason(): string {
     return errnoText(this.errno());
   }
 
-  /** The caller must keep a reference to the bytes until the call that receives the address has returned. */
+  /** Keep a reference to the bytes until the call that receives the address has returned. */
   address(bytes: Uint8Array<ArrayBuffer>): Address {
     return Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
   }

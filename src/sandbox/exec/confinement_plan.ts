@@ -33,7 +33,7 @@ export interface OwnNamespaces {
   readonly other: number | null;
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** The layers are parts of folders that the program may change, outer parts first. */
+  /** Parts of folders that the program may change, outer parts first. */
   readonly layers: readonly Layer[];
   readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }

@@ -9,7 +9,6 @@ export interface Place {
   readonly at: number;
 }
 
-/** `sameBytes` compares the bytes at two places: it returns 1 if the bytes are equal, and 0 otherwise. */
 export interface PlanStep {
   readonly call: CommonCall | "sameBytes";
   readonly args: readonly Word[];
@@ -86,7 +85,6 @@ export class Plan {
   }
 }
 
-/** Pointers are offsets to data at the end of the bytes. */
 class Image {
   #bytes = new Uint8Array(64 << 10);
   #view = new DataView(this.#bytes.buffer);

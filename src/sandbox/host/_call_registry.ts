@@ -46,9 +46,8 @@ export class ByteGate {
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
-/** The gate counts argument bytes, over all children, of calls that the host has accepted and not yet answered. */
+/** All children share this limit of argument bytes in calls that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** The limits estimate the heap of decoded arguments in the main process, for one child and for all children. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
 const SMALL_HEAP = 64 << 10;
@@ -97,7 +96,6 @@ export class CallRegistry {
     this.#runs.set(id, { iteration, block: index, calls: [], ended: false, reported: false });
   }
 
-  /** The result of the run lacks the calls that end from now on. */
   endRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.reported = true;
@@ -113,7 +111,7 @@ export class CallRegistry {
     await Promise.all(open.map(({ ended }) => ended.promise));
   }
 
-  /** The value counts milliseconds in which a call with its own deadline was open, over the child's life. */
+  /** Counts the milliseconds in which at least one call with its own deadline was open. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
     return before + (open > 0 ? performance.now() - since : 0);
@@ -150,7 +148,7 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** A `cancel` frame that arrives after the answer is valid. */
+  /** Ignores a `cancel` frame whose call already has its answer. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");
@@ -261,8 +259,7 @@ export class CallRegistry {
   }
 }
 
-/** The result is an upper bound: text takes up to twice its bytes, and the length of the table limits the number of
- * values. */
+/** Estimates the heap of the decoded arguments from above: a byte of text takes up to two bytes. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);
   return payload.length * 2 + values * BYTES_PER_VALUE;

@@ -21,7 +21,7 @@ import {
 } from "../protocol.ts";
 import { bareReport, type RenderReport, type RunReport, type VariableRestoreReport, type Walls } from "../sandbox.ts";
 
-/** Up to this size, one write of a copy is cheaper than two writes. */
+/** Up to this size, copying the head and the payload into one write is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
 const READ_BYTES = 256 << 10;
 const STDERR_CHARS = 16_384;
@@ -69,7 +69,7 @@ export class ChildLink {
     if (!this.#writing) void this.#write();
   }
 
-  /** The frame goes out with the next frame, because the frame is not worth waking the child. */
+  /** The frame waits for the next frame, because it is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -152,9 +152,8 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** Large values take seconds on a busy machine. A rendering gets this time in addition to its own limit. */
 export const REQUEST_MS = 15_000;
-/** The limit covers one answer over all its frames, and exceeds a child's memory. */
+/** The limit applies to all frames of one answer together; no child has this much memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
@@ -237,7 +236,6 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** A block may keep the child busy until its deadline, so only an idle child must answer a ping. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
   readonly everyMs?: number;
@@ -293,12 +291,11 @@ export class Heartbeat {
   }
 }
 
-/** V8 and the allocator end a process that is out of memory with these signals. */
 const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
 /** The last text means that the limit leaves no stack for the thread of the next deadline. */
 const MEMORY_TEXT =
   /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
-/** A shell in between reports 128 plus the signal's number. */
+/** A shell between Vis and the child reports a signal as 128 plus its number. */
 const SIGNALS_OF_CODES: Readonly<Record<number, string>> = {
   132: "SIGILL",
   133: "SIGTRAP",
@@ -322,8 +319,8 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** V8 aborts with a trap and the allocator with SIGABRT, usually after a report on stderr. Near the limit, memory may
-   * not suffice for the report, so such a signal without the text of a panic counts. */
+  /** Near the limit, memory may not suffice for a report on stderr, so a memory signal without the text of a panic
+   * counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
@@ -401,7 +398,6 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   };
 }
 
-/** Writes the note on one line, because lists show each note as a line. */
 function cleanNote(text: string): string {
   return cleanText(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }
@@ -434,7 +430,7 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** The source stays unchanged, because a child evaluates the source again. */
+/** The source stays unchanged, because a child evaluates it again. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {
@@ -505,8 +501,7 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer, so the text keeps its line endings and control characters. Channels clean the text for
- * display. */
+/** The answer keeps its line endings and control characters; channels clean it for display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };
@@ -539,7 +534,6 @@ export function readReady(header: Header): Walls {
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Terminal control characters become escapes, so that no character is lost. */
 export function cleanText(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -555,9 +549,8 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** A caller uses this function for a block whose child died before it reported the names. Parsing could take the main
- * process too long, so keywords decide. Destructuring patterns may add names that the block does not declare. Returns
- * no names for code of more than `MAX_CHARS` characters. */
+/** For a block whose child died before it reported its names. Keywords decide, because parsing could take the main
+ * process too long. Destructuring patterns may add names that the block does not declare. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

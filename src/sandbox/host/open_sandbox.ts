@@ -482,8 +482,6 @@ async function loadModules(
   }
 }
 
-/** The constants are milliseconds to wait for ended calls, for a delayed child, for a large result on its way, and
- * between two checks of the time. */
 const CALLS_END_MS = 1_000, DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {
@@ -492,14 +490,11 @@ interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
-  /** The child does not notice the end of the block's time while it waits for an answer. */
   readonly due: () => void;
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
 
-/** If a block has not ended `graceMs` after its deadline or its cancellation, Vis kills the child soon afterwards,
- * because nothing else can stop the block. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -508,8 +503,8 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** Since the time `since`, the child has waited only for calls with their own deadlines. `before` is the total of earlier
-   * waits. */
+  /** `since` is the beginning of the current wait for calls with their own deadlines, and `before` the total of
+   * earlier waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   #overdue = false;
 
@@ -539,8 +534,7 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** The result must have the outputs of calls that ended with the block, such as a killed command. A call that does
-   * not end delays the result by at most `CALLS_END_MS`. */
+  /** Waits for calls that end with the block, such as a killed command, so that the result has their outputs. */
   async abortedEnd(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#after(CALLS_END_MS, resolve);
@@ -560,7 +554,6 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports the timeout, unless the child no longer responds. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);
@@ -607,7 +600,7 @@ export class ActiveRun {
     this.#timers.add(timer);
   }
 
-  /** Vis counts a waiting time that the child reports only as far as a call with its own deadline was open. */
+  /** The child may report any waiting time, so Vis counts it only while a call with its own deadline was open. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
@@ -624,7 +617,7 @@ export class ActiveRun {
   }
 }
 
-/** This number of frames may arrive at once at the end of a block. */
+/** The rate limit allows this many frames at once, because a block sends its remaining output at its end. */
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 

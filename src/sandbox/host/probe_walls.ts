@@ -23,14 +23,14 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** An attempt on a missing target would count as blocked, so a probe with a missing target fails. */
+/** An attempt on a missing target would count as blocked. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
   readonly program: string;
 }
 
-/** A container may have only the program itself. */
+/** Falls back to the program itself, because a container may have no other file. */
 export function probeTargets(os: typeof Deno.build.os, exists: (path: string) => boolean = existsSync): ProbeTargets {
   const first = (...paths: readonly string[]): string => [...paths, Deno.execPath()].find(exists) ?? paths[0] ?? "";
   if (os === "windows") {

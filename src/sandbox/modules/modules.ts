@@ -30,7 +30,6 @@ export function realmModuleReader(): (source: string, path: string) => string {
   };
 }
 
-/** An executable does not strip types when it imports a module. */
 function typeStripper(): (source: string, path: string) => string {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {
@@ -246,7 +245,7 @@ interface Fault {
 const KINDS = ["module", "commonjs", "script"] as const;
 /** The stripper does not read JSX names with a dash after the colon: `<a:b-c d:e-f={1}/>`. */
 const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
-/** The parsers accept this letter in names. The letter looks like a dash and hardly occurs in code. */
+/** The parsers accept this letter in names; it looks like a dash and hardly occurs in code. */
 const DASH = "\ua7f7";
 
 /** No parser knows every version of the language, so a fault counts only if all parsers report a fault, or if a name is

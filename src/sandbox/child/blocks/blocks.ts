@@ -42,13 +42,12 @@ interface Active {
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
-  /** The block threw while its calls were open, and ends when they have ended. */
   thrown: Ending | null;
   hides: readonly string[];
 }
 
-/** These limits apply to turns of background work: while no block runs, while another block runs, and after the block's
- * end. */
+/** These limits end a turn of background work: while no block runs, while another block runs, and after its block has
+ * ended. */
 const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
@@ -67,7 +66,7 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** Ends a block that is out of time, because its timer is late if turns follow each other without a pause. */
+  /** Also ends a block that is out of time: its timer is late if turns follow each other without a pause. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -278,8 +277,7 @@ export class Blocks {
   #settle(active: Active, outcome: Ending["outcome"]): void {
     this.#watch(null);
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // The report waits for the next turn, because a loop of microtasks that the block left running is still under its
-    // limit.
+    // Waits for the next turn, because the limit still covers a loop of microtasks that the block left running.
     captured.setImmediate(() => {
       try {
         if (active.ending) this.#report(active, active.ending);

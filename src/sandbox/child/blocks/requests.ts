@@ -50,7 +50,6 @@ export class VariableRequests {
     this.#parts = parts;
   }
 
-  /** The reply waits for a turn of the event loop, so earlier work has run. */
   acknowledge(id: string | null): void {
     if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
@@ -88,7 +87,6 @@ export class VariableRequests {
     }
   }
 
-  /** The realm of another child has the same names of Vis. */
   #present(name: string): Bytes | null {
     const { names, variables } = this.#parts;
     const image = names.kindOf(name) !== null && !variables.has(name) ? null : variables.present(name);

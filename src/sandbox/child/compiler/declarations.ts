@@ -4,7 +4,7 @@ import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nes
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
-  /** `doc` is the first line with text of the comment right before the statement, at most 80 characters. */
+  /** This is the first line with text of the comment before the statement, cut to 80 characters. */
   readonly doc: string;
   readonly source: string;
   readonly statement: string;

@@ -23,7 +23,7 @@ import {
   type SourceEdit,
 } from "./positions.ts";
 
-/** The parser looks up each new name among all others, so a set replaces the search in a long list. */
+/** The parser looks up each new name among all others, which takes quadratic time in a list. */
 class ScopeNames extends Array<string> {
   #all: Set<string> | null = null;
 
@@ -223,7 +223,7 @@ function closedAt(code: string, offset: number): number {
   return at;
 }
 
-/** A regular expression may stay, because a false positive does no harm here. */
+/** May keep regular expressions, because a false positive does no harm here. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
@@ -231,8 +231,8 @@ function codeOnly(text: string): string {
   );
 }
 
-/** The stripper gives a member with a text value a reverse mapping, unless the value is a single literal. These edits
- * turn `E[E["A"] = …] = "A"` into ` E["A"] = …`, which has the same length. */
+/** Turns `E[E["A"] = …] = "A"` into ` E["A"] = …` of the same length. The stripper gives text members a reverse
+ * mapping, unless the value is one literal. */
 function textMembers(program: Program): SourceEdit[] {
   const texts = new Set<string>(), edits: SourceEdit[] = [];
   const isText = (node: AnyNode, owner: string): boolean => {
@@ -284,7 +284,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** The parser that came further knows more of the syntax, so its error is more useful. */
+/** The error of the parser that came further is more useful, because this parser knows more of the syntax. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }

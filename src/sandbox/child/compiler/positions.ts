@@ -66,7 +66,6 @@ export interface SourceEdit {
   readonly at?: number;
 }
 
-/** The edits must not overlap. */
 export function applyEdits(
   text: string,
   edits: readonly SourceEdit[],

@@ -20,7 +20,7 @@ export interface RunnableBlock {
   readonly ok: true;
   /** The declarations must exist as global properties before the call. */
   readonly code: string;
-  /** If false, a promise that the block returns is its value. */
+  /** If false, a promise that the block returns becomes its value unchanged. */
   readonly awaits: boolean;
   readonly declarations: readonly Declaration[];
   readonly assigned: readonly Declaration[];
@@ -46,7 +46,7 @@ interface PrepareOptions {
   readonly loadSucrase: () => StripTypes;
 }
 
-/** The child does no other work while it prepares a block, so the size of a block has limits. */
+/** The child does no other work while it prepares a block. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
 /** Each repair parses the text again, so longer text gets only the repairs of a leading fence and of line feeds in
  * strings. */

@@ -75,7 +75,7 @@ class Rewriter {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
 
-  /** `inList` means a list of statements, where a separator must precede a statement that starts with "(". */
+  /** `inList` is true in a list of statements, where a separator must precede a statement that starts with "(". */
   #variables(node: VariableDeclaration, { inList }: { readonly inList: boolean }): void {
     const { kind, start } = node;
     if (kind !== "const" && kind !== "let" && kind !== "var") return;

@@ -23,7 +23,7 @@ interface Call {
   readonly id: string;
   readonly name: string;
   readonly run: RunContext;
-  /** The function's call creates the error, so that its stack names the line of the block. */
+  /** The call of the function creates the error, so that its stack names the line of the block. */
   readonly error: Error;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -73,7 +73,6 @@ export class HostCalls {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** Returns whether a call of the run has no answer yet. */
   areOpen(run: RunContext): boolean {
     for (let call = this.#first; call; call = call.next) if (call.run === run && !call.gaveUp) return true;
     for (const id in this.#pending) {

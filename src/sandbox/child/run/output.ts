@@ -20,7 +20,7 @@ interface OutputOptions {
   readonly afterwards: (task: () => void) => void;
 }
 
-/** A block in a loop is never idle, so a write sends output that has waited long enough. */
+/** A block in a loop is never idle, so `write` itself sends output that has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();

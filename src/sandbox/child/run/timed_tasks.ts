@@ -77,7 +77,6 @@ export class TimedTasks {
     this.#operations += change;
   }
 
-  /** `run` must not throw. */
   soon(run: () => void, owner: RunContext | null): void {
     this.#tasks.add(run, owner);
     if (!this.#inside) this.#schedule();

@@ -21,7 +21,6 @@ export interface VariableSnapshot {
 }
 
 const MAX_BYTES = 64 << 20;
-/** The image must fit into a frame. */
 const MAX_PRESENT_BYTES = 32 << 20;
 const NO_BYTES: Bytes = new Uint8Array(0);
 
@@ -190,7 +189,7 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
   };
 }
 
-/** The record and its saved version stay unchanged. Returns null for a large value that equals its saved version. */
+/** Leaves the record and its saved version unchanged. Returns null for a large value that equals its saved version. */
 export function presentImage(entry: VariableRecord, value: unknown, parts: SaveParts): VariableImage | null {
   const before = { ...entry };
   entry.primitive = UNSAVED;
@@ -234,14 +233,12 @@ export interface VariableRecord {
   kind: VariableKind;
   classes: readonly string[];
   hash: string;
-  /** This is the hash of the latest saved table, or "" if Vis saved the variable alone. */
+  /** The hash is of the latest saved table, or "" if Vis saved the variable alone. */
   tableHash: string;
   tableAssumed: boolean;
-  /** If this variable has the same function or class as an earlier variable, the value is the name of that variable,
-   * otherwise "". */
+  /** An earlier variable with the same function or class has this name; "" means that there is none. */
   alias: string;
   losses: string;
-  /** If the primitive value is unchanged since the last save, no other check is needed. */
   primitive: unknown;
   size: number;
   group: Group | null;

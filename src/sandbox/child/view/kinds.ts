@@ -20,7 +20,7 @@ export type ObjectKind =
   | "url"
   | "object";
 
-/** The internal slots decide, whatever the prototype claims. */
+/** A prototype can claim anything, so only internal slots count. */
 export function kindOf(value: object): ObjectKind {
   if (look.isProxy(value)) return "proxy";
   if (typeof value === "function") return isClassText(look.functionText(value)) ? "class" : "function";
@@ -70,7 +70,6 @@ export function ownData(value: object, key: PropertyKey): unknown {
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** The search does not look behind a proxy. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
