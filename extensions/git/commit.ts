@@ -150,7 +150,7 @@ export interface CommitOptions {
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>> & {
-  /** These hooks of the repository would have run in git itself. */
+  /** These hooks of the repository did not run; git itself would have run them. */
   readonly skippedHooks?: readonly string[];
 };
 

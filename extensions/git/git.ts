@@ -44,12 +44,10 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** The first argument of these functions has paths. */
 export const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
 export type Call = readonly [name: string, ...args: unknown[]];
 
-/** Throws Error in the locked profile. */
 export function spawnOf({ spawn }: EnvironmentView): Spawn {
   if (spawn) return spawn;
   throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
@@ -103,14 +101,12 @@ export class Git {
     return this.#settings;
   }
 
-  /** Git names paths from the root of the repository. Returns the path from the workspace, for messages. */
   place(path: string): string {
     const { root, workspace } = this.#env;
     if (root === undefined || root === workspace || path.startsWith('"')) return path;
     return `${relative(workspace, resolve(root, path)) || "."}${path.endsWith("/") ? "/" : ""}`;
   }
 
-  /** Returns a text with the first paths, from the workspace. */
   places(paths: readonly string[]): string {
     return someOf(paths.map((path) => this.place(path)));
   }

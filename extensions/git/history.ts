@@ -119,7 +119,7 @@ function fromTop({ workspace, root = workspace }: EnvironmentView, ref: string):
   return [`${commit}:${relative(root, resolve(workspace, path))}`, ...ref.includes("..") ? [] : [ref]];
 }
 
-/** Returns the first name that the repository has, or otherwise the first name, with the type "". */
+/** Returns the first name that the repository has. If it has none, returns the first name, with the type "". */
 async function named(
   git: Git,
   names: readonly string[],

@@ -446,7 +446,6 @@ const LOOK_MS = 500;
 /** For a larger index (about 20,000 files), git takes too long. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns "" if `HEAD` is unreadable or has an unusual form. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";

@@ -65,7 +65,7 @@ export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** Null means that the caller knows the name to be invalid. */
+    /** Null means that the caller already knows the name to be invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },

@@ -114,7 +114,6 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns renames with exactly one of the two names in `files`. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));
@@ -281,7 +280,6 @@ export async function isRefused(git: Git, { commit }: Pick<Status, "commit">): P
   return stoppedAt?.trim() === commit && !await hasBegun(git);
 }
 
-/** Returns whether git has applied a commit that it has not committed. */
 async function hasBegun({ repository: { gitDir } }: Git): Promise<boolean> {
   return await isThere(join(gitDir, "CHERRY_PICK_HEAD")) || await isThere(join(gitDir, "REVERT_HEAD"));
 }

@@ -13,7 +13,6 @@ import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
 const CHECK_MS = 25_000;
-/** The programs of servers take memory, so only this many run at the same time. */
 const MOST_AT_A_TIME = 8;
 
 interface ServerState {
@@ -68,7 +67,6 @@ export async function checkCommand(name: string | undefined, context: CliContext
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Returns null if the settings have a server to check. */
 function missingText(name: string | undefined, config: unknown): string | null {
   const enabled = enabledServers(config);
   if (name === undefined ? enabled.size > 0 : enabled.has(name)) return null;

@@ -34,7 +34,6 @@ const UNCHECKED: Validator = {
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** A server with only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
@@ -110,7 +109,6 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** The command wall may have caused these errors of a program. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 

@@ -6,8 +6,6 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** If a notification gets one of these statuses, a login is missing or the session has ended. Vis ignores other
- * errors. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {

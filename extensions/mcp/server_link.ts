@@ -52,7 +52,6 @@ export class Links {
   }
 }
 
-/** After `MOST_FAILURES` ends without a response, Vis does not start the server again for `REST_MS`. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
 export class ServerLink {

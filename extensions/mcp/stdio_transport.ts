@@ -13,7 +13,6 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** The check of a message takes time, so a server may send only this many between two requests. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 

@@ -74,7 +74,6 @@ const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
   readonly tools: readonly McpTool[];
-  /** Blocks cannot call these tools, because Vis cannot read their descriptions. */
   readonly unusable: readonly string[];
   readonly leftOut: number;
 }
@@ -256,7 +255,6 @@ export class ToolCache {
     this.#env = env;
   }
 
-  /** Returns null if the cache has no tools for these settings of the server. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#env.store?.get(this.#keyOf(name, config), GLOBAL).catch(() => null);
     return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;

@@ -115,7 +115,6 @@ const PREFIX = "note/";
 
 type MemoPlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** The oldest memo is first. Rejects if a file of an earlier version is unreadable. */
 export async function readMemos(place: MemoPlace, scope: MemoScope): Promise<readonly Memo[]> {
   const { home, store } = place;
   if (!store) return [];

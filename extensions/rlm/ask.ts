@@ -41,7 +41,6 @@ export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
-/** Rejects with the reason if the sub-query has no answer. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a sub-query: no request is running");
   const { status, reason, answer } = await env.runChild(task, options);

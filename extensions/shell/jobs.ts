@@ -16,7 +16,7 @@ import {
 } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
-  /** True means an input that `write` continues. */
+  /** True means that `write` sends the input later. */
   readonly stdin?: string | true;
   readonly waitMs?: number;
   readonly until?: string;
@@ -117,7 +117,6 @@ const MOST_ENDED = 8;
 const Stored = z.object({
   command: z.string(),
   branchId: z.string(),
-  /** The process of Vis that started the command. */
   pid: z.number().optional(),
 });
 const ENDED_BEFORE: Ended = {
@@ -303,7 +302,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** Vis dropped this number of unread bytes before `output`. */
+  /** This number of bytes before `output` was lost, because no call read them in time. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;

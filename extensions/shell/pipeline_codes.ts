@@ -6,14 +6,12 @@ type Ended = Awaited<ReturnType<Spawn>>;
 interface Part {
   readonly codes: readonly number[];
   readonly command: string;
-  /** If present, the last part of the pipeline succeeded, and `command` is the command after the pipeline. */
   readonly piped?: boolean;
 }
 
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
 /** A trap for DEBUG makes the commands of a loop many times slower. */
 const LOOP = /\b(?:for|while|until|select)\b/;
-/** Ordinary lines do not use this descriptor. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;

@@ -606,9 +606,7 @@ interface WallHint {
 
 export interface CommandRights {
   readonly network?: boolean;
-  /** If true, the command may change the whole repository. */
   readonly all?: boolean;
-  /** If true, the command may change paths of its option `write`. */
   readonly isWider?: boolean;
 }
 
@@ -621,7 +619,6 @@ export function wallHint(
   >,
   output: string,
   { network: isGiven = false, loopback = false, line = "", codes = [], all = false, isWider = false }: CommandRights & {
-    /** If true, commands have a network of their own, with only localhost. */
     readonly loopback?: boolean | undefined;
     readonly line?: string;
     readonly codes?: readonly number[];

@@ -111,7 +111,6 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   throw advised(new Error(`${cause} (${way})`), `call a server of shell.start by await shell.run(${command})`);
 }
 
-/** Returns the host and port for the question to the user, or null for a host that is not on the internet. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;

@@ -86,7 +86,6 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   return measured(reader, Number(length));
 }
 
-/** If `length` is null, the body lasts until the connection ends. */
 async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));

@@ -31,7 +31,7 @@ interface RequestFacts {
   readonly method: "GET" | "POST";
   readonly body?: unknown;
   readonly outside?: Outside;
-  /** With `rules`, the caller decides about the host, and Vis asks no user. */
+  /** With `rules`, the caller has already decided about the host, so Vis does not ask you. */
   readonly rules?: WebRules;
 }
 
