@@ -27,7 +27,6 @@ import {
   withBudget,
 } from "../query/query_settings.ts";
 
-/** Vis checks the request before it creates the fork or the conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 export interface AskOptions extends KeyedRequest {
@@ -35,20 +34,21 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Without `approve`, Vis refuses calls that need an approval. */
+  /** Without `approve`, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
-  /** If Vis refuses a call because `approve` is absent, Vis calls this function with the option of the command line
-   * that allows such calls, if there is one. */
+  /**
+   * Vis calls this function if it refuses a call without asking. `option` is the command-line option that allows the
+   * call.
+   */
   readonly onUnasked?: (option: string) => void;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;
-  /** The variable `context` gets this value. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
   readonly instructions?: string | undefined;
-  /** If this mode is set, Vis refuses calls that could change the workspace or a service. */
+  /** In this mode, Vis refuses calls that could change the workspace or a service. */
   readonly only?: ReadingMode | undefined;
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
@@ -56,7 +56,7 @@ export interface AskOptions extends KeyedRequest {
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
-  /** The lower of the given and the configured limit applies. */
+  /** The lower of this limit and the limit in the settings applies. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
@@ -86,8 +86,10 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
- * schema. */
+/**
+ * Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
+ * schema.
+ */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;
@@ -145,7 +147,7 @@ export async function allInputVariables(
   ]);
 }
 
-/** Rejects with `UsageError` for an unusable image. Errors call the image `name`. */
+/** Rejects with `UsageError`, in which `name` is the name of the image. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }
@@ -153,7 +155,7 @@ export async function readImageFile(path: string, name = path): Promise<Image> {
 async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const { size, isFile } = await Deno.stat(path);
-    // Vis refuses a device or a pipe, because it may have no end.
+    // A device or a pipe may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(

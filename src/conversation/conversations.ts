@@ -116,7 +116,6 @@ export class Conversations {
     return await this.#own.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** Rejects with `UsageError` if no conversation has the id. */
   async byId(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
     if (!branch) throw await notFound(id, this.#store);
@@ -136,7 +135,7 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Resolves with the ids of all runs of this run's query, oldest first. */
+  /** Resolves with the run `queryId` and all runs of the same request, oldest first. */
   async attempts(queryId: string): Promise<readonly string[]> {
     return await this.#store.attempts(queryId);
   }
@@ -170,7 +169,7 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  /** Rejects with `UsageError` for an unusable request or option, before it creates a conversation or a fork. */
+  /** Rejects with `UsageError` for an unusable request or option before a conversation or a fork exists. */
   async ask(
     target: AskTarget,
     typed: string,
@@ -191,7 +190,6 @@ export class Conversations {
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
-  /** Rejects with `UsageError` for a point that does not exist or is not final. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -200,8 +198,7 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs the query in a fork if another query follows, or if the branch `seenFrom` inherits the query. Rejects with
-   * `UsageError` for an unknown id. */
+  /** Runs the query in a fork if another query follows, or if the branch `seenFrom` inherits the query. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -244,7 +241,7 @@ export class Conversations {
     }
   }
 
-  /** Rejects with `UsageError` unless the newest query of the branch stopped at its step limit. */
+  /** Rejects with `UsageError` unless the last query of the branch stopped at its step limit. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -258,8 +255,10 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Resolves with true when a model call has the message. Resolves with false if no query runs, the query ends first,
-   * or the signal aborts. */
+  /**
+   * Resolves with true when a model call has the message, and with false if no query takes the message or the signal
+   * aborts.
+   */
   async steer(
     branch: Branch,
     text: string,
@@ -302,7 +301,7 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });
   }
 
-  /** `position` counts iterations from 0. Resolves with null if the store has no messages of this iteration. */
+  /** `position` counts from 0. Resolves with null if the store has no messages of this iteration. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
@@ -338,7 +337,7 @@ export class Conversations {
     return await this.#runner.run(branch, request, options);
   }
 
-  /** Cancels a running query, and waits for its end before the environment closes. */
+  /** Cancels a running query, and waits until the query has ended. */
   async close(branchId: string): Promise<void> {
     await this.#runner.close(branchId);
   }
@@ -350,7 +349,7 @@ export class Conversations {
 
 const NOTHING_STORED: LargeTextStore = {
   putLarge: async (pieces) => {
-    for await (const _piece of pieces); // The source counts the characters of its pieces.
+    for await (const _piece of pieces); // The source counts the characters while this loop reads its pieces.
     return "";
   },
   largePieces: () => ReadableStream.from([]),
@@ -372,7 +371,7 @@ const NEWEST = 200;
 
 const FEWEST = 8;
 
-/** An id begins with its time in milliseconds, which has this many characters. */
+/** The first 13 characters of an id are its time in milliseconds. */
 const SHOWN = 13;
 
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
@@ -401,7 +400,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** Without a kept event, `oldest` is larger than `newest`. */
+  /** If no event is kept, `oldest` is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
@@ -422,7 +421,7 @@ export interface SharedQueries {
   /** Resolves with null for an unknown query, and for an ended query whose events are gone. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Begins no more queries. Other nodes continue the running queries, at the latest after `graceMs`. */
+  /** Starts no more queries. Gives up running queries for other nodes, at the latest after `graceMs`. */
   drain(graceMs: number): Promise<void>;
 }
 

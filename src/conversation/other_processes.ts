@@ -1,4 +1,4 @@
-/** Processes exchange messages about a running query through global states of the tenant. */
+/** Processes exchange messages about a running query through states of the store, because they share nothing else. */
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
@@ -15,22 +15,24 @@ import { readSettled } from "./stored_conversations.ts";
 import { WaitingQuestions } from "./ask_options.ts";
 import type { StepEvents } from "./step_events.ts";
 
-/** The namespace of an extension cannot have a slash. */
+/** The namespace of an extension contains no slash, so extensions cannot reach these states. */
 const PLACE = { namespace: "vis/messages", branchId: null } as const;
 const MOST = 1_000;
 const LOOK_MS = 500;
 const ANSWER_LOOK_MS = 200;
-/** A killed process may have left messages, so Vis deletes messages older than this. */
+/** A killed process may leave messages behind, so Vis deletes messages of this age. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** A step with more events is not shared. */
+/** Vis does not share a step with more characters. */
 const MOST_STEP_CHARS = 1_000_000;
 
-/** The commands of a request that are shared with other processes, and the end of the output of each. */
+/** These numbers limit the shared commands of a query, and the shared end of the output of each command. */
 const MOST_COMMANDS = 20, MOST_OUTPUT_CHARS = 4_000;
 
-/** `done` is null until the process of the query has carried out or refused the message. The message `watch` has no
- * outcome: the process shares the events of its running step until the watcher deletes the message. */
+/**
+ * `done` is null until the process of the query has carried out or refused the message. A message `watch` keeps null:
+ * the process shares the events of its running step until the watcher deletes the message.
+ */
 interface StoredMessage {
   readonly kind: "steer" | "cancel" | "answer" | "stop" | "watch";
   readonly body: string;
@@ -41,7 +43,7 @@ function keyOf(branchId: string, id: string): string {
   return `${branchId} ${id}`;
 }
 
-/** No id of a branch equals the first word of this key. */
+/** The id of a branch differs from the first word of this key. */
 function stepKeyOf(branchId: string): string {
   return `step ${branchId}`;
 }
@@ -49,13 +51,13 @@ function stepKeyOf(branchId: string): string {
 type SharedCommand = Pick<BackgroundProgram, "id" | "title" | "startedAt" | "output">;
 
 interface SharedTexts {
-  /** The text begins with a random id, so that no other text shares its bytes. */
+  /** A random id makes each text unique, so that deleting one text keeps the bytes of all others. */
   readonly id: string;
   readonly events: readonly QueryEvent[];
   readonly commands: readonly SharedCommand[];
 }
 
-/** Resolves with null if newer events have replaced the events of this text meanwhile. */
+/** Resolves with null if newer events have replaced this text. */
 async function readShared(store: Store, large: string): Promise<SharedTexts | null> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   try {
@@ -101,7 +103,6 @@ export class OtherProcesses {
     return (await this.#runningIn(conversationId)).flatMap(({ query }) => questionOf(query) ?? []);
   }
 
-  /** Returns false if the question no longer waits. */
   async answer(conversationId: string, id: string, { decision, reason }: ApprovalAnswer): Promise<boolean> {
     const asking = (await this.#runningIn(conversationId)).find(({ query }) => questionOf(query)?.id === id);
     if (!asking) return false;
@@ -109,8 +110,9 @@ export class OtherProcesses {
     return await this.#send(asking.branch, { kind: "answer", body }, { query: asking.query });
   }
 
-  /** Resolves with the commands of a running query in the background while this process, or another one, watches the
-   * query. `stop` resolves with false if the command has ended. */
+  /**
+   * Commands are visible only while a process watches the query. `stop` resolves with false if the command has ended.
+   */
   async programs(
     branch: Branch,
   ): Promise<readonly (SharedCommand & { readonly stop: () => Promise<boolean> })[]> {
@@ -155,7 +157,7 @@ export class OtherProcesses {
     try {
       for (;;) {
         const running = await readSettled(this.#store, query, (found) => found?.running ?? false);
-        // An ended query carries out no message, so this method reads the message after the query.
+        // An ended query carries out no message, so Vis reads the message after the query.
         const { done = null } = await read(states, key) ?? {};
         if (done !== null) return done;
         if (!running?.running) return message.kind === "cancel" && running?.reason === "cancelled";
@@ -163,7 +165,7 @@ export class OtherProcesses {
         await this.#clock.sleep(ANSWER_LOOK_MS, signal).catch(() => {});
       }
     } finally {
-      await states.delete(PLACE, key).catch(() => {}); // A process removes a message that stays here a day later.
+      await states.delete(PLACE, key).catch(() => {}); // If this fails, a process deletes the message a day later.
     }
   }
 }
@@ -184,11 +186,10 @@ export class WatchedStep {
     this.#branchId = branchId;
     this.#key = keyOf(branchId, newId());
     const watch: StoredMessage = { kind: "watch", body: "{}", done: null };
-    // A watcher that cannot write, such as one of a full disk, still sees the stored steps.
+    // If the watcher cannot write, for example to a full disk, the watcher still sees the stored steps.
     this.#asked = store.states.put(PLACE, { key: this.#key, value: { ...watch } }).catch(() => {});
   }
 
-  /** Resolves with null if the process of the query has shared no newer events. */
   async newest(): Promise<readonly QueryEvent[] | null> {
     const found = (await this.#store.states.get(PLACE, { key: stepKeyOf(this.#branchId) }))?.value;
     if (typeof found !== "string" || found === this.#seen) return null;
@@ -199,7 +200,8 @@ export class WatchedStep {
 
   async close(): Promise<void> {
     await this.#asked;
-    await this.#store.states.delete(PLACE, this.#key).catch(() => {}); // The end of the query removes the message, too.
+    // If this fails, the end of the query deletes the message.
+    await this.#store.states.delete(PLACE, this.#key).catch(() => {});
   }
 }
 
@@ -271,7 +273,7 @@ export class RunMessages {
     const keys = found.map(({ key }) => key);
     for (const [branchId, run] of this.#running) {
       if (run.store.states !== states) continue;
-      // The sender withdrew these messages, or has read their outcomes.
+      // The sender has withdrawn these messages, or has read their outcomes.
       for (const [id, controller] of run.taken) {
         if (keys.includes(keyOf(branchId, id))) continue;
         controller.abort(ENDED);
@@ -313,7 +315,6 @@ export class RunMessages {
   }
 }
 
-/** Shares the events of a running step, and the commands in the background, while another process watches the step. */
 class SharedStep {
   readonly #store: RunStore;
   readonly #step: StepEvents;
@@ -361,7 +362,7 @@ class SharedStep {
     if (before !== null) await this.#store.dropLarge(before);
   }
 
-  /** Does not reject: a process removes states that stay here a day later. */
+  /** Does not reject, because a process deletes remaining states a day later. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#sharing.catch(() => {});
@@ -371,7 +372,7 @@ class SharedStep {
   }
 }
 
-/** The first answer of the two sides counts, and ends the question on the other side. */
+/** The first answer counts, and withdraws the question from the other side. */
 export function askedEverywhere(approve: Approve, questions: WaitingQuestions): Approve {
   return async (question, signal) => {
     const over = new AbortController();

@@ -38,14 +38,12 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
-  /** Another process left the query with the id `queryId` in this state. */
+  /** The state in which another process left the query `queryId`. */
   readonly left?: QueryLeft;
-  /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
-   * `HandedOver`. */
+  /** When this signal aborts, the run rejects with `HandedOver` before its next iteration. */
   readonly leaving?: AbortSignal;
 }
 
-/** `closeAll` ends the environments of the branches, which the runner owns. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
@@ -71,7 +69,7 @@ export class QueryRunner {
     this.#messages = new RunMessages(parts);
   }
 
-  /** Code in a conversation must see no other tenant, so the code gets the store of the branch's tenant. */
+  /** Code in a conversation must reach no other tenant, so the code gets the store of its own tenant. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -87,7 +85,7 @@ export class QueryRunner {
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // If the query begins at once or continues, the runner stores the query with its end, even if the user has
+    // A query that can begin at once, or that continues, is stored with its end, even if the user has already
     // cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
@@ -178,7 +176,7 @@ export class QueryRunner {
       const before = await store.previousTurn(branch.branchId, queryId);
       const reopen = retryOf !== undefined || left !== undefined;
       const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
-      // If a query continues after its first iteration, the store already has its inputs.
+      // After the first iteration, the store already has the inputs.
       if (left && left.iterations.length > 0) environment.given.describe(input);
       else await environment.begin(request, input);
       return { environment, before };
@@ -209,8 +207,9 @@ export class LeaseKeeper {
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again
-   * later. */
+  /**
+   * `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again later.
+   */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -232,7 +231,7 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    // Queries that begin during the renewal are not in `watched`, so the keeper does not end them.
+    // The renewal does not cover queries that begin meanwhile, so `watched` is a copy.
     const watched = [...this.#running];
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
@@ -248,7 +247,7 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** An environment with a running query, child or program stays open beyond this number. */
+  /** An environment with a running query, sandbox process or command stays open beyond this number. */
   readonly kept: number;
   readonly onClose: (branchId: string) => void;
 }
@@ -263,7 +262,6 @@ interface Entry<E extends LiveEnvironment> {
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   opened: E | null;
-  /** The environment has the state at the end of this run. */
   run: string | null;
 }
 
@@ -275,7 +273,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Callers must take this lock before they await anything. */
+  /** Callers must take this lock before their first await, so that requests run in the order of the calls. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }
@@ -345,14 +343,14 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 export interface PooledChild {
   readonly alive: boolean;
   readonly used: boolean;
-  /** Stops the child, even while it starts, unless a query runs. */
+  /** Stops the sandbox process, even while it starts, unless a query runs. */
   rest(): Promise<void>;
 }
 
 interface ChildPoolOptions {
   readonly live: number;
   readonly idleMs: number;
-  /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
+  /** Calls `f` once after `ms`, unless the caller calls the returned function first. */
   readonly after?: (ms: number, f: () => void) => () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -362,7 +360,7 @@ interface Resting {
   cancel(): void;
 }
 
-/** The pool stops the least recently used child first, and does not stop a child with a running query. */
+/** The pool stops the least recently used idle child first. A child with a running query keeps running. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -388,7 +386,7 @@ export class ChildPool {
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** Opens the child when there is room, or when the pool can stop no other child. */
+  /** Opens the child when the pool has room, or when the pool can stop no other child. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);
@@ -405,8 +403,7 @@ export class ChildPool {
     }
   }
 
-  /** Stops a child that has run no block. Keeps a used child for the next query, at most for `idleMs`, and only while the
-   * pool has room. */
+  /** Stops an unused child. Keeps a used child for at most `idleMs`, and only while the pool has room. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
@@ -423,7 +420,6 @@ export class ChildPool {
     this.#resting.delete(id);
   }
 
-  /** Resolves when at most `most` children are left, or when the pool can stop no other child. */
   async #shrink(most: number): Promise<void> {
     while (this.#children > most) {
       this.#stopSurplus();

@@ -10,15 +10,13 @@ import type { Log } from "../logging/log.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
 
 export interface ChangesReader {
-  /** Resolves with null if Vis cannot read the changes. The text then stays absent, and the model reads them. */
+  /** Resolves with null if Vis cannot read the changes. The model then reads the changes. */
   readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
-  /** Resolves with the name under which git finds the target. Rejects with `UsageError` outside a repository, and if
-   * the repository certainly lacks the target. */
+  /** Resolves with the name under which git finds the target. Rejects with `UsageError` if the target cannot exist. */
   readonly targetOf?: (workspace: string, name: string) => Promise<string>;
 }
 
-/** Resolves with the request, in which a target has the name from `targetOf`. Rejects with `UsageError` like
- * `targetOf`. */
+/** Returns the request with the name of `targetOf`. Rejects like `targetOf`. */
 export async function checkedReview(
   request: string,
   { workspace, targetOf }: Pick<ChangesReader, "targetOf"> & { readonly workspace: string },
@@ -29,8 +27,10 @@ export async function checkedReview(
   return `${found}${request.slice(reviewRequest(target.name).length)}`;
 }
 
-/** Resolves with `given` and the changes under review as the variable `context`, unless the caller has given one or
- * Vis cannot read the changes. A retry reads the changes again. */
+/**
+ * Adds the changes under review as the variable `context`, unless the caller has set this variable or Vis cannot read
+ * the changes. A retry reads the changes again.
+ */
 export async function withReviewedChanges(
   given: readonly InputVariable[],
   { request, workspace, store, readChanges, signal, log }: ChangesReader & {

@@ -1,13 +1,12 @@
 import { isChild, isEnd } from "../domain/query/query_event.ts";
 import type { QueryEvent } from "../domain/query/query_schemas.ts";
 
-/** The store keeps as many calls of a block. */
+/** The store keeps the same number of calls of a block. */
 const MOST_CALLS = 1_000, TOLD_CALLS = 100;
-/** The store has the steering messages, and no channel draws nudges. */
+/** The store has the messages, and no channel shows nudges. */
 const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "nudge"];
 
-/** The events of the newest step of a query. The events have the same progress as all events of this step, but are
- * fewer, because joined texts and replaced states are one event. */
+/** Keeps the newest step in few events: adjacent texts become one event, and a newer state replaces the older one. */
 export class StepEvents {
   readonly #kept = new Map<QueryEvent["type"], QueryEvent>();
   #events: QueryEvent[] = [];
@@ -37,7 +36,7 @@ export class StepEvents {
 
   #addOwn(event: QueryEvent): void {
     const { iteration } = event;
-    if (iteration !== null && iteration < this.#iteration) return; // Such a call ends after its step.
+    if (iteration !== null && iteration < this.#iteration) return; // This call ended after its step.
     if (iteration !== null && iteration > this.#iteration) {
       [this.#iteration, this.#calls, this.#events] = [iteration, 0, []];
     }
@@ -67,14 +66,13 @@ export class StepEvents {
   }
 }
 
-/** Each of these events replaces the earlier events of its type. */
 type Kept = Extract<QueryEvent, { readonly type: "started" | "plan" | "usage" }>;
 
 function isKept(event: QueryEvent): event is Kept {
   return event.type === "started" || event.type === "plan" || event.type === "usage";
 }
 
-/** Returns null if both events count. */
+/** Returns null if the follower needs both events. */
 function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
   if (isChild(last) || last.type !== next.type) return null;
   if (next.type === "call_output" || next.type === "retrying" || next.type === "waiting") return next;
@@ -85,14 +83,16 @@ function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
 
 type Delta = Extract<QueryEvent, { readonly delta: string }>;
 
-/** Someone who follows a query of another process reads the same step several times: from the lists that the process
- * shares, and from rows. Each list begins with the step. */
+/**
+ * A follower of another process gets the same step several times: in each shared list, and in the rows. Each list
+ * begins with the start of the step.
+ */
 export class UnseenEvents {
   readonly #kept = new Map<Kept["type"], string>();
   readonly #counts = new Map<string, number>();
   readonly #texts = new Map<string, string>();
 
-  /** Null takes the place of an event that earlier lists had. Of a text that has grown, only its end is new. */
+  /** Null replaces an event that an earlier list contained. A text that has grown becomes only its new end. */
   of(events: readonly QueryEvent[]): readonly (QueryEvent | null)[] {
     const step = Math.max(0, ...events.map((event) => isChild(event) ? 0 : event.iteration ?? 0));
     const list = { step, counts: new Map<string, number>(), texts: new Map<string, string>() };
@@ -115,7 +115,7 @@ export class UnseenEvents {
     }
     if (event.type !== "host_call" || event.phase === "start") return this.#isNext(keyOf(event), list) ? event : null;
     const isNext = this.#isNext(keyOf(event), list);
-    // The rows give all changes of a block to its last call.
+    // Rows assign all changes of a block to its last call.
     const diffs = event.diffs?.filter(() => this.#isNext(`${event.iteration} diff ${event.block}`, list)) ?? [];
     const { diffs: _all, ...rest } = event;
     return isNext ? { ...rest, ...diffs.length > 0 ? { diffs } : {} } : null;
@@ -148,8 +148,9 @@ interface Lists {
   readonly texts: Map<string, string>;
 }
 
-/** The events of the lists that have the same key are the same event if they have the same place among the events with
- * this key. */
+/**
+ * Events of two lists with the same key are the same event if they have the same place among the events of this key.
+ */
 function keyOf(event: QueryEvent): string {
   const { type, iteration, seq } = event;
   if (type === "approval_requested" || type === "approval_answered") return `${type} ${event.id}`;

@@ -16,7 +16,7 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** Vis shows only the shape of a value with more bytes. */
+/** Vis shows only the shape of a larger value. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -39,7 +39,7 @@ export class Records {
     this.#own = own;
   }
 
-  /** The namespaces of channels contain a slash, so extensions cannot use these namespaces. */
+  /** The namespaces of channels contain a slash, so extensions cannot use them. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -53,7 +53,7 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** Resolves with a run, even if its branch no longer shows it. */
+  /** The run may be one that its branch no longer shows. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -90,7 +90,6 @@ export class Records {
     return short;
   }
 
-  /** Returns the oldest version first. Rejects with `UsageError` if the conversation has no variable with the name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -111,7 +110,7 @@ export class Records {
     });
   }
 
-  /** Resolves with null without tasks. */
+  /** Resolves with null if the plan is empty or missing. */
   async plan(branch: Branch): Promise<{ readonly at: number; readonly items: readonly PlanItem[] } | null> {
     try {
       const [kept] = await this.versions(branch, { name: PLAN_VARIABLE, newest: 1 });
@@ -135,8 +134,10 @@ export class Records {
     }
   }
 
-  /** For an archive with code, Vis first calls `trust`, which rejects to prevent the import. Rejects with `UsageError`
-   * for an invalid archive. */
+  /**
+   * For an archive with code, Vis first calls `trust`, which can reject to prevent the import. Rejects with
+   * `UsageError` for an invalid archive.
+   */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -157,8 +158,10 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/** `id` is the id, or its beginning, of a conversation, a branch or a query. `at` is N for the Nth shown iteration, or
- * Q.I for iteration I of query Q. Rejects with `UsageError` if there is no such point. */
+/**
+ * `id` is the id of a conversation, a branch or a query, or its beginning. `at` is N for the Nth shown iteration, or
+ * Q.I for iteration I of query Q. Rejects with `UsageError` for an unknown point.
+ */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -225,7 +228,7 @@ function noIteration(iteration: number | string, why: string): never {
   throw new UsageError(`Cannot find step ${iteration}: ${why}`);
 }
 
-/** If the result has a running query, ends queries whose process is gone, and reads again. */
+/** If `read` finds a running query, Vis first ends queries whose process is gone, and reads again. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,
@@ -233,7 +236,7 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // In a read-only database, the sweep fails, and the caller gets the first result.
+  // In a read-only database, the sweep fails, and the first result counts.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

@@ -36,7 +36,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
     emitter.send({ type: "block_started", block, code });
     const diffs = storedDiffs(iteration.metadata, block);
     for (const [at, call] of result.calls.entries()) {
-      // The store does not record which call of the block made a change, so the last call gets all changes.
+      // The store does not record which call made a change, so the last call of the block gets all changes.
       const changes = diffs.length > 0 && at === result.calls.length - 1 ? { diffs } : {};
       emitter.send({ type: "host_call", block, phase: "end", ...call, ...changes });
     }

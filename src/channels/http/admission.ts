@@ -24,7 +24,7 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Invalid tokens from an address do not count against a valid token from the same address. */
+    /** A valid token works even from an address that has sent too many invalid ones. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -45,8 +45,7 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Throws `Problem` for an inadmissible request. The check of the Host header prevents DNS rebinding. An entry of
- * `hosts` without a port matches any port. */
+/** The check of the Host header prevents DNS rebinding. An entry of `hosts` without a port matches every port. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -83,7 +82,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   }
 }
 
-/** A proxy and this server could see the end of a body at different places, so that one request could hide another. */
+/** If a proxy and this server disagreed about the end of a body, one request could smuggle another. */
 function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
@@ -149,7 +148,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** Addresses of one IPv6 network (/64) count as one address, because a client usually controls the whole network. */
+/** The addresses of one IPv6 network (/64) share a limit, because a client usually controls the whole network. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {
@@ -161,7 +160,7 @@ export function addressReader(proxies: readonly string[]): (headers: Headers, re
   return (headers, remote) => {
     const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
     let address = plain(remote);
-    // Clients can forge the addresses before the first unknown address, so the search starts with the nearest address.
+    // A client can forge entries left of its own address, so the search begins with the rightmost entry.
     for (const before of forwarded.toReversed()) {
       if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
       address = before;
@@ -187,7 +186,7 @@ function network(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
-/** Beyond this number, Vis drops the least recently used keys, because their buckets are usually full. */
+/** When the map is full, Vis drops the least recently used bucket, which is usually full again. */
 const KEPT_BUCKETS = 10_000;
 
 export function rateLimiter(

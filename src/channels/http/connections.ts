@@ -7,12 +7,10 @@ interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** The listener tries again after this call. */
   readonly failed: (why: string) => void;
 }
 
-/** `Deno.serve` ends if the process runs out of file descriptors. The listener then drops connections without a
- * complete request, and listens again. */
+/** `Deno.serve` ends if the process runs out of file descriptors, so the listener then serves the same port again. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
@@ -30,7 +28,7 @@ export class Listener {
     }
   }
 
-  /** Without `late`, ends the connections at once. With `late`, sends unfinished responses until `late` resolves. */
+  /** Without `late`, ends the connections at once. With `late`, lets responses finish until `late` resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -51,9 +49,9 @@ export class Listener {
   }
 
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
-    this.#now = null; // A server that shuts down ignores an abort.
+    this.#now = null;
     if (this.#closed) return;
-    // A shutdown stops reading at once, but resolves only after the last response.
+    // `shutdown` resolves only after the last response, so the listener does not wait for it.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -62,7 +60,7 @@ export class Listener {
       try {
         return void this.#listen(this.port);
       } catch {
-        // The previous server may hold the address for a moment. Another program may hold the address for longer.
+        // The previous server or another program may still hold the port.
       }
     }
   }
@@ -93,7 +91,7 @@ export interface OwnConnections {
 }
 
 export interface IdleLimits {
-  /** The head of a connection's first request must arrive within this time. */
+  /** The head of the first request on a connection must arrive within this time. */
   readonly headMs: number;
   readonly idleMs: number;
 }
@@ -113,8 +111,10 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** The runtime does not report every client that left, so Vis reads the system's table of connections. The client's
- * port identifies a connection. */
+/**
+ * The runtime does not report every client that leaves, so Vis reads the system's table of connections.
+ * The table identifies a client only by its port, so clients of two addresses with the same port share their rows.
+ */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;
@@ -161,8 +161,10 @@ export class Connections {
     };
   }
 
-  /** The caller calls `leaving` as soon as it has the request, because a signal that is first read after the client
-   * left does not abort. */
+  /**
+   * The caller calls `leaving` as soon as it has the request: a signal that is first read after the client left stays
+   * silent.
+   */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);
@@ -182,7 +184,6 @@ export class Connections {
     return () => this.#forget(watched);
   }
 
-  /** A missing entry or an unreadable table does not prove that a client has left. */
   async look(): Promise<void> {
     const text = await this.#own?.read().catch(() => null) ?? null;
     if (text === null) return;

@@ -23,7 +23,7 @@ import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page/files.ts";
 import { Problem, problemOf } from "./problem.ts";
 
-/** Callers can choose any method, so metrics count other methods under the label `other`. */
+/** A caller can invent methods, so metrics count all other methods as `other`. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 const PATIENCE_MS = 4_000;
@@ -34,7 +34,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // These public routes reveal no fact about a conversation. Requests to hooks carry their own credentials.
+  // These routes need no token. Each hook checks the credentials in its own requests.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
@@ -111,7 +111,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   const { requestId, address, caller }: Partial<Env["Variables"]> = c.var;
   headers.set("x-request-id", requestId ?? "");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
-  // The runtime hides a Content-Length after Transfer-Encoding, so the next bytes on the connection may not be a
+  // After Transfer-Encoding, the runtime hides a Content-Length, so the next bytes on the connection may not be a
   // request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
@@ -123,9 +123,9 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // An open page repeatedly sends GET requests, which would fill the log.
+  // An open page sends GET requests all the time, which would fill the log.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
-  // A query string may contain secrets, so the log has only the path.
+  // The query string may contain secrets, so the log has only the path.
   parts.log[isRoutine ? "debug" : "info"]("request", {
     requestId,
     address,
@@ -138,7 +138,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
 };
 
 function routeOf(c: Context<Env>): string {
-  // Middleware handles all methods, but a route handles one method.
+  // Middleware has the method ALL, and a route has one method.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   if (!route) return "other";
   const named = route.path.replace(/:(\w+)/g, "{$1}");
@@ -169,7 +169,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   },
   permissionsPolicy: { camera: [], geolocation: [], microphone: [] },
   xFrameOptions: "DENY",
-  strictTransportSecurity: false, // A proxy with TLS sets this header for its own name.
+  strictTransportSecurity: false, // The proxy that ends TLS can set this header.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -180,7 +180,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
 
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
-/** For small bodies, Web Crypto takes longer. */
+/** For small bodies, `createHash` is faster than Web Crypto. */
 const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };

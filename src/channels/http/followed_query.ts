@@ -14,8 +14,10 @@ import type { LiveRun, Runs } from "./live_runs.ts";
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** An event of a run has its number as id. An event that Vis rebuilds from rows has an id such as `r1`. Within a step
-   * that another process runs, the id is "", so that a client that lost the connection begins again. */
+  /**
+   * An event of a run has its number as id, and an event of `storedEvents` has `r` and its position. In a step that
+   * another process runs, the id is "", so that the client reads this step again after a lost connection.
+   */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -53,7 +55,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find request ${queryId.slice(0, 100)}: no request has this id`, { kind: "not-found" });
   }
 
-  /** Returns null if this process does not run the query or has forgotten the run. */
+  /** The value is null if this process does not run the query or has forgotten the run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -72,7 +74,6 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Rejects like the run of the query, or with `Cancelled` when the client leaves. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;
@@ -86,7 +87,7 @@ export class FollowedQuery {
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
-    // Vis reads the number before the rows, so that it misses no event between the two reads.
+    // Vis reads the number before the rows, so that no event between the two reads is missed.
     const next = run?.oldest ?? 0;
     const rows = new StoredRows(queryId, Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0));
     const watched = run || !this.running ? null : await this.#watch();
@@ -95,7 +96,7 @@ export class FollowedQuery {
       for await (const query of this.#looks()) {
         const state = stateOf(query);
         if (state !== shown) {
-          // An ended query has all its iterations, so Vis reads iterations after the query.
+          // Vis reads the iterations after the query, because an ended query has all of its iterations.
           const iterations = await conversations.iterations(queryId);
           const plan = await watched?.lastPlan(query) ?? [];
           for (const followed of rows.newer(query, { iterations, plan })) {
@@ -103,7 +104,7 @@ export class FollowedQuery {
             yield followed;
             if (isEnd(followed.event)) return;
           }
-          // The events of a run in this server include its questions, its messages and its running iteration.
+          // Only the events of the run contain approvals, messages and the running step.
           if (run) return yield* restOf(run, { after: next - 1, stored: rows.ended });
           yield* rows.live(query, iterations);
         }
@@ -121,7 +122,7 @@ export class FollowedQuery {
     const branch = await conversations.byId(await this.branchId());
     return {
       step: elsewhere.watch(branch),
-      /** The last step may have ended before its process shared the tasks. */
+      /** The last step may have ended before its process shared the plan. */
       lastPlan: async ({ running, createdAt }: StoredQuery): Promise<readonly PlanItem[]> => {
         const plan = running ? null : await records.plan(branch);
         return plan !== null && plan.at >= createdAt ? plan.items : [];
@@ -149,14 +150,13 @@ function stateOf(query: StoredQuery): string {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** The events of a query that this server does not run, or no longer has. */
 class StoredRows {
   readonly #queryId: string;
   readonly #unseen = new UnseenEvents();
   readonly #live: StoredLive;
   #seen: number;
   #held: readonly QueryEvent[] | null = null;
-  /** If true, the client has a part of the step after the rows, so it cannot continue with the next row. */
+  /** The client has a part of the step that follows the rows, so the number of a row cannot tell where to continue. */
   #isWithin = false;
   ended = 0;
 
@@ -185,14 +185,14 @@ class StoredRows {
     yield* this.#told(this.#live.of(query, iterations));
   }
 
-  /** The rows of a step tell its end, so that the client gets no event of the next step before. */
+  /** The client gets the events of a step only after the rows of the previous step. */
   *shared(newest: readonly QueryEvent[] | null): Generator<FollowedEvent> {
     const events = newest ?? this.#held;
     this.#held = null;
     const own = events?.filter((event) => !isChild(event)) ?? [];
     const step = Math.max(0, ...own.map(({ iteration }) => iteration ?? 0));
     if (events === null || step <= this.ended || own.some(({ queryId }) => queryId !== this.#queryId)) return;
-    if (step > this.ended + 1) return void (this.#held = events); // The rows of the step before come next.
+    if (step > this.ended + 1) return void (this.#held = events); // The rows of the previous step are missing.
     const isOfRows = (event: QueryEvent): boolean =>
       !isChild(event) && (event.type === "started" || event.type === "iteration_finished");
     for (const event of this.#unseen.of(events.filter((event) => !isOfRows(event)))) {
@@ -325,8 +325,10 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** Reads `texts` as fast as the client reads. While the client waits, the body sends `alive` every `heartbeatMs`
- * milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
+/**
+ * Reads `texts` only as fast as the client reads. Sends `alive` every `heartbeatMs` while the client waits. When the
+ * client leaves, calls `left` and ends `texts`.
+ */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

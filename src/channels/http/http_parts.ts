@@ -12,7 +12,7 @@ import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import type { Runs } from "./live_runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
-/** The caller that provides these parts closes them after the server. */
+/** The caller closes these parts, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
   readonly workspace: string;
@@ -29,7 +29,7 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** The function is absent if the server may not change files. `changes` has ids, separated by commas. */
+  /** The function is undefined if the server may not change files. `changes` contains ids, separated by commas. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -47,7 +47,10 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Resolves with faults of requirements other than the database, and "" for a working requirement. Must not reject. */
+  /**
+   * Resolves with the fault of each requirement, or "" if it works. Must not reject. The server checks the database
+   * itself.
+   */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
@@ -55,7 +58,7 @@ export interface HttpParts {
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Requests to these paths carry their own credentials. The handler limits the bytes that it reads. */
+  /** Each handler checks the credentials of its requests, and limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -64,8 +67,7 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** If false, Vis refuses chunked bodies, because the runtime would hide a Content-Length beside
-   * `Transfer-Encoding: chunked`. */
+  /** If false, Vis refuses chunked bodies, because the runtime would hide a Content-Length beside Transfer-Encoding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;
@@ -100,7 +102,7 @@ export interface Env {
     requestId: string;
     address: string;
     caller: TokenGrant;
-    /** If set, metrics and traces show `route` instead of the path, which may contain a secret. */
+    /** Metrics and traces show `route` instead of a path that may contain a secret. */
     route?: string;
     bodyText: string;
     conversation: Conversation;

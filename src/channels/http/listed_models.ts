@@ -4,7 +4,7 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** A service may have added an unknown model, so `MOMENT_MS` applies to an unknown name. */
+/** A service may add a model at any time, so a list without the wanted model is current only for `MOMENT_MS`. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 

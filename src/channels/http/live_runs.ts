@@ -42,8 +42,10 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Resolves at the first event of the run. Rejects like `Conversations.ask`, and with `Problem` for a used-up quota
-   * (429) or during the shutdown (503). */
+  /**
+   * Resolves at the first event. Rejects like `ask`, and with `Problem` for a used-up quota (429) or a closing server
+   * (503).
+   */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -129,7 +131,6 @@ export class Runs {
 }
 
 const KEPT_EVENTS = 1000;
-/** Clients that need older events read rows. */
 const KEPT_CHARS = 500_000;
 const KEPT_AFTER_CHARS = 200_000;
 
@@ -148,7 +149,7 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** Keeps a bounded number of events, so that a slow client cannot fill the memory. */
+/** The number of kept events is bounded, so that a slow client cannot fill the memory. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];
@@ -225,7 +226,7 @@ export class LiveRun {
     const isFirst = this.#newest === 0;
     this.#newest = number;
     const last = this.#kept.at(-1);
-    // A long command must not displace events that clients need, so its newest output replaces the previous output.
+    // The newest output of a command replaces its previous output, so that a long command displaces no other events.
     if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);

@@ -140,7 +140,7 @@ class Metrics {
     };
   }
 
-  /** A query's usage includes the usage of its sub-queries. */
+  /** The usage of a query includes the usage of its sub-queries. */
   #ended({ status, reason, ms, usage, costUsd }: QueryResult): void {
     this.#queries.inc({ status, reason });
     this.#querySeconds.observe(ms / 1000);

@@ -24,8 +24,10 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** The server turns this error into problem details (RFC 9457). The caller reads `message`, so it must not contain a
- * secret. */
+/**
+ * The server sends this error as problem details (RFC 9457). The client reads `message`, which must not contain a
+ * secret.
+ */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;

@@ -23,8 +23,9 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Resolves with the query to which the key refers from now on. The function is absent if Vis cannot continue
-   * queries. */
+  /**
+   * Resolves with the query that the key means from now on. Without `resume`, a repeated request gets the first query.
+   */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
@@ -38,8 +39,10 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Forgets failures, so that clients can retry. Rejects with `Problem` for an invalid key, and for the key of a
-   * request with another body. */
+  /**
+   * Vis keeps no failures, so that clients can retry. Rejects with `Problem` for an invalid key, or a key that had
+   * another body.
+   */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {
@@ -99,8 +102,7 @@ function sameBody(known: Known, { fingerprint }: RequestKey, given: string): Kno
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** OpenAI's clients automatically repeat a call after their timeout, and each repetition would run the cancelled query
- * again. */
+/** After their timeout, clients of OpenAI repeat a call by themselves, which would run the cancelled query again. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 

@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** By default, the token needs the scope `read`. A route with null needs no token. */
+  /** The scope is `read` by default. With null, the route needs no token. */
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
@@ -110,7 +110,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Zod adds these bounds to each integer. Responses may gain fields, so the schema allows more properties.
+      // Zod adds these bounds to each integer. Later versions may add fields to responses, so the schema allows more
+      // properties.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -184,11 +185,11 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
 >;
 
-/** A list of wrong items would produce a fault for each item. */
+/** Without this limit, a long list of wrong items would produce a fault for each item. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
-/** Parses one large body at a time. Between two bodies, other requests get their turn. */
+/** Vis parses one large body at a time, so that other requests run between two of them. */
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
 

@@ -10,7 +10,7 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** With a shared secret, every verifier could make tokens, so the list has only algorithms with public keys. */
+/** The list has only algorithms with public keys, because every verifier with a shared secret could sign tokens. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -27,8 +27,10 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly quota: Quota;
 }
 
-/** The returned function rejects with `Problem`: 401 for an invalid token, 403 for a missing scope or tenant, 503
- * without readable keys. */
+/**
+ * The result rejects with `Problem`: 401 for an invalid token, 403 without scope or tenant, 503 without the issuer's
+ * keys.
+ */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {
@@ -51,7 +53,7 @@ export function signedTokens(
       );
     }
     const digest = createHash("sha256").update(token).digest();
-    // Names of tokens in a list contain no colon, so a listed token cannot have this name.
+    // A name in the list of tokens cannot contain a colon, so no listed token has this name.
     const name = `jwt:${sub}`;
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
     const tenant = tenantOf(claims, tenantClaim);
@@ -95,7 +97,7 @@ function faultOf(error: errors.JOSEError): string {
 }
 
 const FRESH_MS = 600_000;
-/** If the server cannot read the keys again, the last keys stay valid for this time. */
+/** If the issuer does not answer, its last keys stay valid for this time. */
 const HELD_MS = 24 * 3_600_000;
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -112,8 +114,7 @@ interface KeySetOptions {
   readonly log: Log;
 }
 
-/** Reads the issuer's key set (RFC 7517) again after ten minutes and for an unknown key, at most every ten seconds.
- * Rejects with `Problem` (503) without keys of the last `HELD_MS`. */
+/** Reads the key set (RFC 7517) after ten minutes and for an unknown key, but at most every ten seconds. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
@@ -131,7 +132,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const readNow = async (): Promise<void> => {
     try {
       const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
-      // A secret key in this public document is a mistake of the issuer.
+      // An issuer that publishes a secret key has made a mistake, so Vis ignores the key.
       const open = keys.filter(({ kty }) => kty !== "oct");
       kept = { find: createLocalJWKSet({ keys: open }), at: now() };
       log.info("token_keys_read", { issuer, keys: open.length });
@@ -148,7 +149,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   return async (header, token) => {
     const isFresh = held(FRESH_MS) !== null, hasTried = isWithin(FRESH_MS, triedAt);
     const done = isFresh ? null : read();
-    // If the server has tried within ten minutes and still has keys, the token does not wait for the reading.
+    // The token does not wait if Vis has tried within ten minutes and still holds keys.
     if (!hasTried || !held(HELD_MS)) await done;
     try {
       return await found(header, token);

@@ -1,6 +1,3 @@
-/* `start_http.ts` and `tokens.ts` are the entry points of this folder. A request passes `create_app.ts`, `admission.ts`
-   and a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
-
 import { isAllAddresses, isLoopback, serverUrl } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";
@@ -16,8 +13,7 @@ const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
   readonly url: string;
-  /** Gives running queries time to finish, and cancels the rest. Resolves when every response is sent, or after 2 more
-   * seconds. */
+  /** Gives running queries `shutdownMs` to end, and then gives their responses 2 more seconds. */
   close(): Promise<void>;
 }
 
@@ -79,7 +75,7 @@ async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>)
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);
   await Promise.race([Promise.all(open), late]);
-  // A request whose response is complete may still have unsent bytes.
+  // The last bytes of a complete response may still be unsent.
   await listener.close(open.size === 0 ? late : null);
   clearTimeout(timer);
 }

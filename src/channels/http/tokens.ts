@@ -6,10 +6,10 @@ import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
 
-/** `write` includes `read`. `admin` includes `write` and `read`. */
+/** `admin` includes `write`, and `write` includes `read`. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost. */
+/** Null means no limit. The day begins at midnight UTC. A running query may exceed `costUsdPerDay`. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
@@ -23,11 +23,12 @@ export interface TokenGrant {
 }
 
 export interface TokenSource {
-  /** The list can change while the server runs, so the server calls this for each request. Must not reject. */
+  /** The server calls this for each request, because the list can change. Must not reject. */
   grants(): Promise<readonly TokenGrant[]>;
   fault?(): Promise<string>;
-  /** Rejects with `Problem` for an invalid JSON Web Token. The method is absent if the server does not accept JSON Web
-   * Tokens. */
+  /**
+   * Rejects with `Problem` for an invalid token. The method is undefined if the server does not accept JSON Web Tokens.
+   */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -53,8 +54,10 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** The duration must not reveal a match, so the comparison takes constant time. Rejects with `Problem` (401) for a
- * missing, unknown or expired token, and like `signed`. */
+/**
+ * The comparison takes constant time, so that its duration reveals no token. Rejects with `Problem` (401) for a
+ * missing, unknown or expired token, and like `signed`.
+ */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,
@@ -80,7 +83,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** The caller closes the lease once: by `end` when the query has ended, by `undo` if no query began. */
+/** The caller calls either `end`, when the query has ended, or `undo`, if no query has begun. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
@@ -106,7 +109,7 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** Other nodes add to the database, so a higher usage in the database counts. */
+  /** The database also counts the use of other nodes, so the higher number applies. */
   learn(stored: readonly LabelUse[]): void {
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {
       if (name === undefined) continue;

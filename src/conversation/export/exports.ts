@@ -10,7 +10,7 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** The limit counts an export until its disposal. */
+/** An export counts until its disposal. */
 const MOST_OPEN = 32;
 
 /** The caller must dispose of the export, which closes its temporary file. */
@@ -35,8 +35,10 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Rejects with `BusyError` if too many exports are open. Rejects with `UsageError` if the archive is larger than an
-   * import accepts, or if Vis cannot write the temporary file. */
+  /**
+   * Rejects with `BusyError` for too many exports. Rejects with `UsageError` for an archive that is too large to
+   * import, and for an unwritable temporary file.
+   */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -155,10 +157,10 @@ class Spool {
   }
 }
 
-/** Outside Windows, the file has no name, so the file ends with the process. */
+/** Except on Windows, the file has no name, so the file is gone when the process ends. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });
-  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file.
+  await Deno.remove(path).catch(() => {}); // Windows refuses to remove an open file.
   return file;
 }

@@ -12,7 +12,7 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 
-/** A fence encloses a request or an answer with HTML or images, so that a viewer loads nothing. */
+/** A request or an answer with HTML or images is in a fence, so that a viewer loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -120,7 +120,7 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
 
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
-/** Viewers of Markdown colour lines of a diff by their first character, so the lines have no numbers. */
+/** Viewers of Markdown colour a line of a diff by its first character, so the lines have no numbers. */
 function changeLines(file: DiffFile): string[] {
   const lines = file.lines.map((line) => {
     if (line.kind === "gap") return "⋯";

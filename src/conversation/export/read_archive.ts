@@ -272,7 +272,7 @@ export interface ArchiveCode {
   readonly classes: readonly string[];
 }
 
-/** Throws `UsageError` for code that no block could have stored. */
+/** Throws `UsageError` for code that a block could not have stored. */
 export function archiveCode({ expressionSoul, expressionState }: Tables): ArchiveCode {
   const souls = new Map(expressionSoul.map(({ id, name }) => [id, name ?? ""]));
   const functions = new Set<string>(), classes = new Set<string>();
@@ -302,7 +302,10 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** A temporary file keeps the long strings of a JSON text, and a short, unpredictable string replaces each of them. */
+/**
+ * A temporary file keeps the long strings of a JSON text. In the text, a short, unpredictable string replaces each of
+ * them.
+ */
 export class LongStrings implements Disposable {
   /** The token is valid base64, so that it can replace a text or a base64 string. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");

@@ -121,7 +121,7 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** The byte order mark belongs to the text, so the decoder keeps the mark. */
+/** A byte order mark belongs to the text, so `ignoreBOM` keeps it. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
@@ -130,7 +130,7 @@ function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** The hash covers parsed rows, so white space and escapes of the file do not matter. */
+/** The hash covers parsed rows, so white space and escapes of the file have no effect. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

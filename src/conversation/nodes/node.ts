@@ -55,7 +55,7 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    // When this node leaves, another node continues the query, so an abort ends only the wait.
+    // If this node is leaving, another node continues the query, so an abort ends only the wait.
     const stop = new AbortController();
     const cancel = (): void => {
       if (this.#runs.leaving) stop.abort();
@@ -212,9 +212,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** The caller must give `shared` to the conversations first. */
+  /** The caller must first give `shared` to the conversations. */
   start(): Promise<void>;
-  /** The caller must end the queries on this node first. */
+  /** The caller must first end the queries of this node. */
   close(): Promise<void>;
 }
 

@@ -6,13 +6,13 @@ import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 
-/** A notification can be lost, so followers look at the store at this interval. */
+/** A notification can be lost, so followers also look at the store at this interval. */
 const LOOK_MS = 1_000;
 
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** A caller must call `next` before it looks at the store, so that the caller misses no event. */
+  /** A caller must call `next` before it looks at the store, so that it misses no event. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
@@ -60,7 +60,6 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns null if the caller must read the database instead. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -69,7 +68,9 @@ export class LocalEvents {
   }
 }
 
-/** A lost node may not have published the last event, so a follower takes the end from the store after this many looks.
+/**
+ * A lost node may not have published the last event. After this number of looks, a follower takes the end from the
+ * store.
  */
 const LOOKS_AFTER_END = 2;
 
@@ -184,7 +185,7 @@ export class Publisher {
     await Promise.resolve(); // Events of the same turn of the event loop form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
-      // A repeated publication has no effect, so a retry is safe.
+      // The store ignores an event that it already has, so a retry is safe.
       while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
       if (!this.#givenUp) await sleep(GATHER_MS);
     }

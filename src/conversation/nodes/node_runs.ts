@@ -81,7 +81,7 @@ export class NodeRuns {
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // The response of a claim may be lost, and a run may fail to store its end, so the node releases jobs without a
+    // The response of a claim may be lost, and a run may fail to store its end. The node then releases jobs without a
     // run.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
@@ -98,7 +98,7 @@ export class NodeRuns {
 
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** If the database does not answer, the node gives up its queries `endingMs` before the end of `graceMs`. */
+  /** If the database does not respond, the node gives up its queries `endingMs` before the end of `graceMs`. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
@@ -206,7 +206,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // If the query continues on another node, that node carries out the open commands, except answers.
+      // A query that continues elsewhere keeps its open commands for the next node, except answers.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);
@@ -264,7 +264,7 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** If this many nodes ended while they ran one step of a request, no node runs the request again. */
+/** If this number of nodes end during the same step of a query, Vis stops running the query. */
 const MOST_LOSSES = 3;
 
 async function runJob(
@@ -334,7 +334,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** Vis stores the lists one after the other, so that the newest list stays. */
+  /** One update follows the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {
@@ -354,7 +354,6 @@ class NodeQuestions {
     }
   }
 
-  /** Returns false if the approval no longer waits. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
     return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }
@@ -362,7 +361,7 @@ class NodeQuestions {
   #show(job: Job): void {
     const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
     const show = () => this.#store.setQuestions(job, questions);
-    // If Vis cannot store the list, clients find the approval only in the events of the query.
+    // If this fails, clients find the approval only in the events of the query.
     this.#shown = this.#shown.then(show).catch(() => {});
   }
 }

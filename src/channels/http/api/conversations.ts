@@ -27,8 +27,10 @@ const REST = '"rest": true';
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Rejects with `Problem` (412) if If-Match does not match. Such changes run one at a time, so that the state cannot
- * change between the check and the change. */
+/**
+ * Rejects with `Problem` (412) if If-Match does not match. These changes run one at a time, so that two of them cannot
+ * both match the same tag.
+ */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {
@@ -301,7 +303,7 @@ async function withAnswerTrees<T extends Answered>(
   for (const query of queries) {
     const { answer, answerType } = query;
     const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
-    if (isMarkdown) await nextTurn(); // Other requests get a turn between two answers.
+    if (isMarkdown) await nextTurn(); // Other requests run between two answers.
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }
   return found;

@@ -93,7 +93,6 @@ messages.post(
   },
 );
 
-/** Only the last query of a branch can continue. Rejects with `Problem` for another query. */
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
@@ -120,7 +119,7 @@ messages.get(
   async (c) => {
     const query = await FollowedQuery.find(c.var.query.queryId, c.env);
     const lastId = c.req.header("last-event-id") ?? "";
-    // Status 204 prevents an `EventSource` from reconnecting after the last event.
+    // Status 204 stops an `EventSource` from connecting again.
     if (lastId !== "" && !query.running && (await query.events(lastId).next()).done) return c.body(null, 204);
     const { heartbeatMs } = c.env.parts.limits;
     return eventStream(eventTexts(query.events(lastId)), { heartbeatMs, left: () => query.leave() });
@@ -177,7 +176,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // A retry may have made a newer branch, so `what` has the id in the address.
+  // After a retry, `conversation` may be a newer branch than the id in the address.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
@@ -198,7 +197,7 @@ async function resume(
   });
 }
 
-/** Resolves with null if a running query received the message. */
+/** Resolves with null if a running query got the message. */
 async function begin(
   c: Context<Env>,
   { body, conversation, requestKey }: {
@@ -210,7 +209,7 @@ async function begin(
   const { conversations } = c.env.parts;
   const { caller } = c.var;
   const given = optionsOf(body, caller);
-  // Vis checks the request before the token's quota, so that an invalid request gets its own error.
+  // An invalid request must not use up the quota of the token.
   await conversations.check({ request: body.request });
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   await c.env.models.check(body.model, conversations);
@@ -218,7 +217,7 @@ async function begin(
   const refuseWhenBusy = body.whenBusy === "refuse";
   const label = callerLabel("http", caller);
   const more = { ...given, requestKey, label, refuseWhenBusy, showsOutput: true };
-  // The client of `steer` does not wait for a result, even if the message became a query.
+  // A client of `steer` does not wait for a result, even if its message begins a query.
   const canCancel = body.cancelOnDisconnect ?? body.whenBusy !== "steer";
   return await c.env.runs.begin(
     (options, approve) =>
@@ -227,8 +226,7 @@ async function begin(
   );
 }
 
-/** Rejects with `Problem` if a query is running in the branch and the message has fields that the query cannot receive.
- */
+/** Rejects with `Problem` if a query is running and cannot receive a field of the message. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -251,7 +249,7 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** A client that waits without a key cannot get the result later, so Vis cancels the query when the client leaves. */
+/** Without a key or events, a client that leaves cannot get its result later. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
@@ -278,7 +276,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** A retry may have made another branch, so a header names the branch of the query. */
+/** A retry may run in another branch, which the header names. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
@@ -295,15 +293,15 @@ async function answer(
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
-    result.catch(() => {}); // If the client has left, no other code handles a rejection.
-    // The white space shows whether a client has disconnected.
+    result.catch(() => {}); // No other code handles a rejection after the client has left.
+    // Writing white space shows whether the client has left.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
   }
   return c.json(await query.result(), 200, headers);
 }
 
-/** The server sends the headers with the first text, so the first text is white space. */
+/** The server sends the headers with the first text. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

@@ -72,7 +72,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
     .describe("The last list of tasks that the model kept, and the time of its last change; null without a list"),
 });
 
-/** Parsing a long text blocks other requests, so a longer text gets no tree. */
+/** Parsing blocks other requests, so a longer text gets no tree. */
 export const MAX_TREE_CHARS = 30_000;
 
 const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(
@@ -125,7 +125,6 @@ export const PromptListSchema = z.object({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  // The cursor is a position, so a conversation that moves to the front does not shift the pages.
   cursor: z.string().regex(/^\d{1,15}$/, "must be the value of next from a previous page").transform(Number)
     .optional()
     .describe("The value of next from the previous page"),
@@ -318,7 +317,7 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
-/** Paths of the extensions' folders are private to the operator. */
+/** The folders of the extensions are private to the operator. */
 export const ExtensionListSchema = listOf(ExtensionSchema.omit({ path: true }));
 
 const limit = z.number().nullable();

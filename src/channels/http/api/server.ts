@@ -160,7 +160,6 @@ server.get(
   },
 );
 
-/** The numbers reveal activity, so the route needs a token. */
 export const metricsRoute = new Hono<Env>().get(
   "/metrics",
   describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),

@@ -46,8 +46,10 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem`
- * if the query has no answer. */
+/**
+ * Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem` if
+ * the query has no answer.
+ */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -55,12 +57,12 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { request, given: input } = openAiInput(asked.given, "channel" in target);
   const priced = c.var.caller.quota.costUsdPerDay !== null;
   const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
-  // An invalid request gets its error before the quota of the token counts.
+  // An invalid request must not use up the quota of the token.
   await parts.conversations.check({ ...given, request });
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
-    await noticeLeft(); // The repeated call may come before the server has noticed that the first client left.
+    await noticeLeft(); // The repeated call may arrive before the server notices that the first client has left.
     abandoned.refuse(callOf(c));
   }
   const { queryId } = key === undefined ? await begin(c, asking) : await once(c, { asking, key });
@@ -194,8 +196,10 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request, or the last message if there is no user message. An existing conversation has
- * the earlier messages. Throws `Problem` if the request is empty. */
+/**
+ * The request is the last user message, or the last message if no user message exists. An existing conversation already
+ * has the other messages, so Vis ignores them. Throws `Problem` for an empty request.
+ */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -259,7 +263,6 @@ const MAX_NAMED = 50;
 const penalty = z.number().min(-2).max(2).nullish();
 const tokens = z.number().int().min(1).nullish();
 
-/** Vis ignores these parameters of the protocol, but checks their types and ranges. */
 const ignored = {
   store: z.boolean().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -332,7 +335,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** After an end for one of these reasons, a client may repeat the request. */
+/** A client may repeat a request that ended for one of these reasons. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
@@ -342,8 +345,10 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns null for a stored answer. After 5xx, clients repeat a whole query, so an end that would occur again has
- * status 400. */
+/**
+ * Returns null for a stored answer. Clients repeat a request after a 5xx, so an end that would occur again has status
+ * 400.
+ */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
@@ -362,7 +367,7 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-/** Clients must not automatically repeat a request that may have begun here, or that the quota refuses. */
+/** Clients must not repeat a request by themselves if it may have begun, or if the quota refuses it. */
 export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
   return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

@@ -51,10 +51,10 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Clients send back the thinking of earlier responses, which Vis ignores. */
+/** Clients send the reasoning of earlier responses back, which Vis ignores. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
-/** Some clients omit the type of a reference. */
+/** Some clients omit the type. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Item = z.union(
@@ -221,7 +221,7 @@ function responseObject(
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
 ): ResponseParts {
   const failure = result && openAiFailure(result);
-  // "Incomplete" means that a limit ended the query with the best answer so far.
+  // "Incomplete" means that a limit ended the query with its best answer so far.
   const ended = result?.reason === "answered" ? "completed" : "incomplete";
   const status = result ? failure ? "failed" : ended : "in_progress";
   const message = result && !failure ? messageItem(result, ended) : null;

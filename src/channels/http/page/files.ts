@@ -25,7 +25,7 @@ function pageFile(name: string): Response {
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
-/** An executable, a program from source and a bundle have the scripts in different folders. */
+/** The executable, the program from source and the bundle keep the scripts in different folders. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
 function builtScripts(): Readonly<Record<string, string>> {
@@ -46,7 +46,6 @@ function withPreloads(html: string, app: string): string {
   return html.replace(/(?= *<script )/, links.join(""));
 }
 
-/** Browsers need neither the comments of a style nor the white space beside its punctuation. */
 function compact(style: string): string {
   return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/\s*([{};])\s*/g, "$1").replace(/([:,])\s+/g, "$1");
 }
