@@ -143,7 +143,7 @@ export class EnvironmentViews {
       ...(root === workspace ? {} : { root, isRootOpen: isOpen }),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
-      ...(programWalls ? { programWalls: (paths) => programWalls(paths && { ...paths, workspace, root }) } : {}),
+      ...(programWalls ? { programWalls: (paths) => programWalls({ ...paths, workspace, root }) } : {}),
       ...(networkScopes
         ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
         : {}),

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import git from "../../extensions/git/mod.ts";
 import shell from "../../extensions/shell/mod.ts";
+import { AskedPrograms } from "../../src/processes/approved/approved_programs.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { missing, type Place, place } from "../processes/_place.ts";
@@ -36,6 +38,32 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
   }
   Deno.removeSync(open);
 });
+
+Deno.test(
+  "the prompt names no function of shell and git in the home folder, where no command may run",
+  { ignore },
+  async () => {
+    await place(async (at) => {
+      const listed = async (home: string): Promise<readonly string[]> => {
+        const walled = new AskedPrograms({
+          wall: at.wall,
+          mode: "ask",
+          vouches: () => false,
+          env: { HOME: home },
+          visHome: null,
+        });
+        const extensions = [shell, git];
+        const programWalls: EngineOptions["programWalls"] = (paths) => walled.walls(paths);
+        await using engine = await startEngine([DONE], { ...options(at), extensions, programWalls });
+        await engine.ask("x");
+        const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
+        return ["## shell", "## git"].filter((heading) => prompt.includes(heading));
+      };
+      assert.deepEqual(await listed(at.root), ["## shell", "## git"]);
+      assert.deepEqual(await listed(at.workspace), []);
+    });
+  },
+);
 
 Deno.test("a refusal in an output names the setting that would allow it", { ignore }, async () => {
   await place(async (at) => {
