@@ -1,5 +1,4 @@
-/** The services import their code on demand, because `vis --version` must start without a database, a provider or a
- * sandbox. */
+/** Services load their code on demand, so that `vis --version` needs no database, provider or sandbox. */
 import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
@@ -219,7 +218,7 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** The main process quotes the standard error of this process, so an error has no stack here. */
+/** The main process quotes the standard error of a sandbox process, so this function writes no stack. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {
@@ -240,8 +239,8 @@ function defect(
   return 1;
 }
 
-/** The runtime's `fetch` reads proxy variables differently from other programs, so Vis changes some values. The runtime
- * ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set. */
+/** The runtime's `fetch` ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set.
+ * Other programs do not, so Vis changes some values. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

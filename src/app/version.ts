@@ -6,8 +6,7 @@ export function ownVersion(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** Returns a negative number if the first version is older. A version with a suffix (`1.2.0-rc.1`) is older than the
- * same version without the suffix. */
+/** A version with a suffix (`1.2.0-rc.1`) is older than the same version without the suffix. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {

@@ -26,8 +26,7 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled`. For unusable settings, resolves with this
- * fault and the checks that need no settings. */
+/** Unusable settings do not reject: the result has their fault and the checks that need no settings. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -62,7 +61,7 @@ export function checkRuntime(
   { deno, v8 }: Pick<typeof Deno.version, "deno" | "v8"> = Deno.version,
 ): CheckResult {
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  // Runtimes before 2.8.1 have known permission bypasses, and the kernel wall confines a process that uses a bypass.
+  // The kernel wall confines a process that bypasses the permissions of the runtime.
   if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
@@ -165,7 +164,6 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
 
 const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
 
-/** Vis creates a missing database file when a command needs it. */
 async function diagnoseDatabase(
   { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
 ): Promise<CheckResult> {
@@ -202,7 +200,7 @@ const NO_PROVIDER =
   "demo needs no model";
 
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // An unusable key file affects all providers, so only the check of the root provider reports the file.
+  // A fault of the key file affects all providers, so only `rootOf` reports the fault.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;

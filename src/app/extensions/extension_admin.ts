@@ -381,7 +381,7 @@ function nobody(): Promise<never> {
   );
 }
 
-/** Editors write a file in several steps, so Vis waits until no change has come for this time. */
+/** Editors write a file in several steps, so Vis waits until the folder has not changed for this time. */
 const QUIET_MS = 100;
 
 async function* folderChanges(folder: string): AsyncGenerator<void> {
@@ -412,7 +412,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string().regex(/\bsha512-/) }) });
 
-/** Verifies the registry's SHA-512 checksum. Fetches no dependency and runs no code of the package. */
+/** Verifies the registry's SHA-512 checksum, fetches no dependency, and runs no code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) {
@@ -530,7 +530,6 @@ async function runExtensionCommand(
   return null;
 }
 
-/** Positional words fill the required keys in the order of the schema. A boolean flag takes a value only after `=`. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
   const { required } = commandShape(command);

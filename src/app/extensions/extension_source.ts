@@ -16,7 +16,6 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. `notes` reports other faulty extensions. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -171,7 +170,7 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** An unknown name could belong to an unreadable folder, so one such folder is enough to return no hints. */
+/** A name could belong to an unreadable folder, so one such folder suffices to report no name. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

@@ -125,7 +125,6 @@ export class Tracer {
     return this.#places.getStore()?.span() ?? null;
   }
 
-  /** Without `parent`, the span begins below the current span. A null `parent` begins a new trace. */
   start(
     name: string,
     { kind = "internal", parent = this.current }: {
@@ -254,8 +253,6 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** The exporter drops and counts spans above the limit of the queue, spans that the collector does not accept, and
- * spans after `close`. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];
@@ -337,7 +334,7 @@ export class SpanExporter {
       await response.body?.cancel();
       return response.ok ? null : { why: `status ${response.status}`, again: AGAIN.has(response.status) };
     } catch (error) {
-      // The message of `fetch` may contain the URL with its password.
+      // An error message of `fetch` may contain the URL with its password.
       return { why: error instanceof Error ? error.name : "no connection", again: true };
     }
   }

@@ -19,9 +19,9 @@ import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
 const LIST_MS = 3_000;
-/** A slow processor may have to load the model and read the whole prompt before the first token. */
+/** A local server without a GPU may need many minutes to read the prompt. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** A timer can wait for at most 24 days, so this value means no limit. */
+/** Timers hold at most 24 days, so these 20 days mean no limit. */
 const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
@@ -138,8 +138,6 @@ function noModel(
     `(vis models${plain ? "" : ` --provider ${name}`} lists the models)`;
 }
 
-/** Returns null if the price of the root model is known or no setting limits the cost. With `serves`, the daily quota
- * counts as a limit. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server }, locked }: Pick<Settings, "config" | "locked">,
@@ -160,7 +158,7 @@ export function unpricedRoot(
   const fix = `Set the price of ${model} in providers[].models of config.jsonc`;
   return {
     found: `no price is known for ${model}, so ${why} refuses every request`,
-    // Without a limit of the user, the locked profile has its own limit.
+    // If the user removes the limit, the locked profile sets its own limit.
     fix: isLocked ? fix : `${fix}, or remove ${limit}`,
   };
 }
@@ -208,7 +206,7 @@ export function capabilitiesOf(
   };
 }
 
-/** A copy of the service at another address need not search. */
+/** A service at another address may offer no web search. */
 function searchOf({ preset, baseUrl }: ResolvedProvider): Preset["search"] | null {
   const { search, baseUrl: own } = preset === null ? {} : PRESETS[preset] ?? {};
   return search && baseUrl === own ? search : null;
@@ -258,13 +256,12 @@ async function create(
   return searchedBy(provider, () => createProvider(searching, options));
 }
 
-/** OpenAI and its copies search only in the Responses API, at the same address. */
+/** OpenAI-compatible services offer web search only in the Responses API, at the same address. */
 function searchProtocol({ preset, protocol }: ResolvedProvider): WireProtocol {
   const own = preset === null ? undefined : PRESETS[preset]?.search?.protocol;
   return own ?? (protocol === "openai-chat" ? "openai-responses" : protocol);
 }
 
-/** Another provider serves the calls that search the web. */
 function searchedBy(provider: Provider, searcher: () => Promise<Provider>): Provider {
   let made: Promise<Provider> | null = null;
   return {

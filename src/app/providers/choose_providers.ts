@@ -28,8 +28,7 @@ interface ChooseParts extends ResolveParts {
   readonly probeMs?: number | undefined;
 }
 
-/** If no provider serves the model of the workspace's settings, or the model belongs to a provider without a key, Vis
- * uses the user's own model and adds a note. */
+/** A workspace may prefer a model that the user's providers do not serve, so Vis falls back to the user's own model. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -162,8 +161,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Resellers use names of the form "provider/model". Without a key for the provider, such a service may serve the model
- * under its full name. */
+/** Resellers name models "provider/model", so without a key for the provider, Vis looks for a service that has the
+ * whole name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -328,9 +327,7 @@ export interface ResolvedProvider {
   readonly data: ModelDataSet | null;
   readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** Null means the default limit. */
   readonly firstTokenMs: number | null;
-  /** Null means the default limit. */
   readonly silenceMs: number | null;
   readonly local: boolean;
   readonly plain: boolean;
@@ -341,8 +338,7 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to this provider. `typed` replaces other keys. Rejects with
- * `ConfigError` for an unknown provider or address, but not for a missing key. */
+/** With `sole`, VIS_API_KEY and the setting `baseUrl` apply to this provider. A missing key causes no rejection. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -439,8 +435,7 @@ function presetOf(
   });
 }
 
-/** A saved key goes to the address that the user saved with the key, even if a variable names another address. Returns
- * null without a preset. */
+/** A saved key must not reach an address that only a variable names. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {

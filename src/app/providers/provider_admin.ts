@@ -335,8 +335,7 @@ function describeModel(
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
 }
 
-/** Some services list their models without a key, so another path checks the key. Rejects with `ProviderError` if the
- * service refuses the key. */
+/** Some services list their models without a key, so a request to `keyPath` checks the key. */
 async function checkedAlone(
   { name, baseUrl, preset }: ResolvedProvider,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
@@ -423,7 +422,6 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Replaces a server of the same name. Keeps the order of the keys, and the comments outside the new value. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

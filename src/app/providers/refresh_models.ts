@@ -11,7 +11,6 @@ import { download } from "../update/download.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** After a rejection with `ConfigError` or `Cancelled`, no file has changed. */
 export async function refreshModels(
   { config: { modelCatalog: from }, home }: Pick<Settings, "config" | "home">,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },

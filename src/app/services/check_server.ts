@@ -3,7 +3,6 @@ import { serverUrl } from "../../domain/kit/addresses.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";
 
-/** This limit is below the time limit of the image's health check. */
 const WITHIN_MS = 5_000;
 
 export async function checkServer(

@@ -19,7 +19,6 @@ interface ReadinessParts {
 
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** A result for the sandbox stays valid for `GOOD_MS` or `BAD_MS`. Concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -61,7 +60,7 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // Closing the database file would drop the locks of the database, so this check does not open the file.
+  // Closing the database file would drop this process's locks on the database, so this check does not open the file.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }

@@ -96,8 +96,8 @@ export async function serve(
   }
 }
 
-/** Requests could read the tokens of other clients, so a token file in a served folder causes a `ConfigError`. A file
- * directly in Vis's own folder is allowed if its name contains "token". */
+/** Requests can read served folders, so a token file there would reveal the tokens of other clients. Vis hides files
+ * named "*token*" of its own folder from requests. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
@@ -178,8 +178,8 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns null on systems other than Linux. Since 2.8, Deno does not abort the signal of a request whose body arrived
- * after its headers (`wait_raw_response_ready` of its `ext/http`). */
+/** Since 2.8, Deno does not abort the signal of a request whose body arrived after its headers
+ * (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

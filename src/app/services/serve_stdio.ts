@@ -7,7 +7,6 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Rejects with `ConfigError`, `UsageError` and `StoreError`. After a rejection, no session is open. */
 export async function speak(
   { protocol, onNote, ...request }: SpeakRequest,
   { version, ...parts }: Parts,

@@ -15,8 +15,6 @@ interface ServerTokens {
   readonly notes: readonly string[];
 }
 
-/** Rejects with `ConfigError` for unusable tokens, and with `UsageError` for an invalid `--token` or options that
- * exclude each other. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -68,8 +66,7 @@ interface ServerToken {
   readonly notes: readonly string[];
 }
 
-/** If the token file is missing, Vis writes a new token into a file that only the owner can read. Rejects with
- * `UsageError` for an invalid `--token`, and otherwise with `ConfigError`. */
+/** Creates a missing token file, which only the owner can read. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

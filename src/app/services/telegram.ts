@@ -14,7 +14,6 @@ import { readService } from "./read_service.ts";
 const NO_TOKEN = "Cannot start the bot: no token is saved; create one with @BotFather of Telegram, and save it with " +
   "vis auth login telegram or in VIS_TELEGRAM_TOKEN";
 
-/** Rejects with `ConfigError`, `UsageError` and `StoreError`. After a rejection, no session is open. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);
@@ -59,8 +58,7 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Resolves with null if `telegram.webhookUrl` is not set. The caller closes `session`. Rejects with `ConfigError` if
- * the token or the path is unusable. */
+/** The caller closes `session`. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {
@@ -121,8 +119,7 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** Resolves with null without a token. Rejects with `ConfigError` for an invalid token, which the error does not
- * contain. */
+/** No error contains the token. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,
@@ -174,8 +171,7 @@ function botSettings(
   };
 }
 
-/** Changes of the settings apply without a restart. If the settings are unreadable, the previous list stays in
- * effect. */
+/** Unreadable settings leave the previous list in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

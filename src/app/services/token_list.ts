@@ -43,8 +43,7 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** If the file becomes unusable, the previous tokens stay in effect. The log reports the reason, and `fault` only that
- * the file is unusable. */
+/** If the file becomes unusable, the previous tokens stay valid. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -107,7 +106,7 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   readonly isUnread: boolean;
   readonly why: string;
-  /** `fault` returns this text, so it contains no path. */
+  /** Clients can read this text, so it contains no path. */
   readonly shown: string;
 }
 
@@ -131,7 +130,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
-/** A value could be a token, so errors name the position of a fault. */
+/** A value could be a token, so errors name only the position of a fault. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },

@@ -319,8 +319,7 @@ function querySettings({ config, layers, workspace, locked }: Settings, env: Env
   };
 }
 
-/** A budget above the default ceiling raises this ceiling. With a budget from a flag, the query does not extend its
- * budget. */
+/** A user who names a budget with a flag wants exactly this budget, so Vis does not extend the budget. */
 function budgetOf(
   { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
     readonly iterations: number;
@@ -340,8 +339,6 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** Rejects with `ConfigError` if a required wall does not work, or if the workspace is read-only and an extension has a
- * grant to write. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },

@@ -10,8 +10,7 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Throws `ConfigError` if a limit of the process is too low. The caller calls `hold` before it listens for
-   * signals. */
+  /** A listener would replace the ignored SIGHUP that `hold` reads, so the caller calls `hold` before it listens. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -31,7 +30,7 @@ class ProcessLimits {
 
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
-  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 stands for SIGHUP.
+  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.
   // Systems without /proc do not report ignored signals, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }

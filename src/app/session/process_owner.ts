@@ -5,10 +5,9 @@ import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 interface ProcessFacts {
-  /** Returns a text for the boot and the namespace of process ids. Ids in different spaces belong to different
-   * processes. */
+  /** Equal process ids in different spaces belong to different processes. */
   space(): string;
-  /** Returns "" for a state or a start time that the system does not provide. */
+  /** Returns "" for a fact that the system does not provide. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 
@@ -36,7 +35,7 @@ export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = ()
   };
 }
 
-/** Vis does not know the boot of Windows, so a process id may belong to an owner from before the boot. */
+/** Vis cannot distinguish boots of Windows, so the process id of an earlier owner may belong to a new process. */
 const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
 
 function factsOf(os: typeof Deno.build.os): ProcessFacts {

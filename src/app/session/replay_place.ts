@@ -32,7 +32,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
     return { workspace, home: parts.home, paths, copied: null, close: () => Promise.resolve() };
   }
   const { temporary = tmpdir() } = parts;
-  // If possible, the path has the length of the recorded path, so that the sizes of texts stay the same.
+  // With the length of the recorded path, texts that contain the path keep their sizes.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
     throw refusal(workspace, { why: `Vis cannot write in ${temporary}, as ${fileFault(error)}`, advice: MOVE });
   });
@@ -84,7 +84,7 @@ async function fill(
   return { workspace: copy, home: home && ownCopy, paths, copied };
 }
 
-/** Files at the top level of the folder belong to Vis, and some contain keys. */
+/** Files at the top level of Vis's own folder belong to Vis, and some contain keys. */
 function isOfExtensions({ path, info }: TreeEntry): boolean {
   return (path.includes(sep) || info.isDirectory) && !UNUSED.includes(path);
 }
@@ -116,7 +116,7 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Removes copies of processes that are gone. If possible, the new path has `length` characters. */
+/** If possible, the new path has `length` characters. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -138,7 +138,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
-    // If Vis cannot inspect or remove a copy, the copy probably belongs to another user.
+    // A copy that Vis cannot inspect or remove probably belongs to another user.
     if (await isAbandoned(path).catch(() => false)) await removeCopy(path).catch(() => {});
   }
 }

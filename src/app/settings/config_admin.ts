@@ -189,7 +189,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     await new ConfigTrust(this.#places.home).add(file);
   }
 
-  /** Throws `SettingError` if your trust would not make the file valid. */
+  /** Rejects with `SettingError` if the file has a fault that trust does not remove. */
   async #checkTrusted(file: ConfigFile): Promise<void> {
     await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
   }
@@ -364,7 +364,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       : wrong.every((one, index) => at[index] === one)
       ? problem.code === "untrusted" ? "it " : `${problem.key} `
       : null;
-    // Changing the project's file ends the user's trust in the file.
+    // A change of the workspace's file ends the user's trust in the file.
     const advice = project && problem.code === "untrusted"
       ? "leave out --project to set it in your own file"
       : problem.advice;
@@ -398,7 +398,6 @@ export class AppConfigAdmin implements ConfigAdmin {
 
 const NOTHING_ABOVE = { overruled: "", extended: "" };
 
-/** A list contains another list with the same or fewer entries. */
 function contains(whole: unknown, part: unknown): boolean {
   if (Array.isArray(whole) && Array.isArray(part)) {
     return part.every((one) => whole.some((other) => isDeepStrictEqual(one, other)));
@@ -407,7 +406,7 @@ function contains(whole: unknown, part: unknown): boolean {
   return Object.entries(part).every(([key, value]) => contains(valueAt(whole, [key]), value));
 }
 
-/** The settings omit the database of the environment, whose URL can contain a password. A report masks the password. */
+/** The settings omit the database of the environment, because its URL can contain a password. */
 function databaseAdded(layer: ConfigLayer, name: string, env: EnvironmentVariables): ConfigLayer {
   if (layer.layer !== "environment") return layer;
   const where = (key: string): string => key === "database" ? name : layer.where(key);
@@ -438,7 +437,7 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
   const isObject = typeof read === "object" && read !== null;
   if (isList && !Array.isArray(read)) {
-    // The entries of a list can be texts, or numbers and other JSON.
+    // A word of a list can be text or JSON, so Vis tries both readings.
     const entries = words.map((one) => jsonOrUndefined(one) ?? one);
     return [...isObject || read === null ? [read] : [], [...words], entries];
   }

@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** Null means that the machine has no home folder, so the user must name the database. */
+  /** Null means that the environment names no home folder, so the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -46,7 +46,7 @@ export async function readSettings(
   ]);
   const load = (sections?: SettingsSections) => loadConfig({ file, project, env, flags: request, sections });
   const loadAll = async () => await load(await settingsSectionsOf(parts));
-  // Without sections, Vis refuses a file that names one, so that a file which passes has the same meaning.
+  // A file that passes without sections has the same meaning with sections, so Vis loads sections only after a fault.
   const loaded = project !== null || request.set !== undefined || file !== null && !request.lazyExtensions
     ? await loadAll()
     : await load().catch(loadAll);
@@ -84,8 +84,8 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Windows copies its roaming folder over the network, even a database in use. Vis uses this folder only if it has
- * Vis's data, or if the local folder is unknown. */
+/** Windows copies the roaming folder over the network, even a database in use, so Vis prefers the local folder. An
+ * existing `vis` in the roaming folder stays in use. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,
@@ -266,11 +266,9 @@ export function programsOf(
   };
 }
 
-/** Matches `${GITHUB_TOKEN}` for the environment, and `${auth:github}` for the file that `vis auth login` writes. */
+/** `${GITHUB_TOKEN}` refers to the environment, and `${auth:github}` to the keys that `vis auth login` saves. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Resolves with undefined if `values` contains no `${`. The function leaves unknown references unchanged. Rejects with
- * `ConfigError` if the key file is unusable. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,
@@ -291,8 +289,8 @@ export function authReferences(settings: unknown): ReadonlySet<string> {
 
 const BY_ANYONE = 0o002;
 
-/** `folder` must be real. A `.git` in a parent would open this parent to the model, so the search ends at other file
- * systems, other owners and closed folders. Returns null without a repository. */
+/** `folder` must be a real path. A `.git` in a parent opens this parent to the model. The search therefore stops at
+ * closed folders, other file systems and folders that other users control. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

@@ -23,7 +23,7 @@ function isDenied(error: unknown): boolean {
   return ["EACCES", "EPERM"].includes(fileCode(error));
 }
 
-/** Resolves with null if the workspace has no file, or if its `.vis` is Vis's own folder. */
+/** If the workspace's `.vis` is Vis's own folder, the file in it contains the user's own settings. */
 export async function findProjectConfig(
   { home, workspace }: { readonly home: string | null; readonly workspace: string },
 ): Promise<ProjectFile | null> {
@@ -38,8 +38,7 @@ export async function findProjectConfig(
   };
 }
 
-/** Keeps the permissions of an existing file. If `path` is a link, `follow` decides whether to write to its target or
- * to replace the link. Rejects with `ConfigError`. */
+/** If `path` is a link, `follow` writes to its target instead of replacing the link. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -56,7 +55,7 @@ export async function writeConfigFile(
   }
 }
 
-/** The list has the hash of each file's text, so a change of a file ends the user's trust in the file. */
+/** The list stores a hash of each file's text, so a change of a file ends the user's trust in the file. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

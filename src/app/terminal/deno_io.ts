@@ -7,7 +7,7 @@ import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** Shells report this exit code for a program whose output lost its reader. */
+/** Shells report this exit code for a program that SIGPIPE ended. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -16,14 +16,13 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** Returns null if the terminal can do more than print plain lines. Windows sets no `TERM`. */
+/** Windows sets no `TERM`. */
 export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
   if (TERM === "dumb") return "TERM is dumb";
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
-/** If the reader of stdout leaves, Vis interrupts running work. Vis writes to files and pipes in the background, so
- * `drained` must resolve before the process ends. */
+/** Vis writes to files and pipes in the background, so `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -41,7 +40,7 @@ export class DenoIo implements Io {
   #unheard = false;
   #signals = 0;
 
-  /** A dumb terminal cannot erase a line, so Vis shows no temporary lines on it. */
+  /** A dumb terminal cannot erase a line, so Vis shows no temporary lines on such a terminal. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -111,8 +110,8 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when Vis has written all text or the reader has left. Rejects with `OutputError` if Vis could not write
-   * text to stdout. */
+  /** Rejects with `OutputError` after a failed write to stdout, except if stdout is a terminal or a pipe without a
+   * reader. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
@@ -126,7 +125,7 @@ export class DenoIo implements Io {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
-  /** After a query, a signal must not cut off work that Vis still closes, so the process listens until its end. */
+  /** A signal must not cut off the closing of work, so the process listens until its end. */
   #listen(): void {
     if (this.#listening) return;
     const { ignoresHangup } = PROCESS_LIMITS.hold();
@@ -141,7 +140,7 @@ export class DenoIo implements Io {
     // A closed terminal may send SIGHUP more than once, so a repeated SIGHUP does not end the process while work runs.
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
-    // All work has ended and only a stalled reader delays the end, so Vis cancels no query.
+    // All work has ended, so Vis only limits the wait for a stalled reader.
     if (this.#draining) return unrefTimer(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS));
     this.#unheard = this.#handlers.size === 0;
     this.#interrupt();
@@ -178,7 +177,7 @@ export class DenoIo implements Io {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);
     if (target === "stderr") return;
-    // For a closed terminal or pipe, Vis interrupts the work instead of reporting the error.
+    // A closed terminal or pipe is no fault, because the reader has left.
     if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
       this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
       return;

@@ -21,15 +21,14 @@ export async function gitState({ root, spawn }: Repository): Promise<string> {
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
-/** With `--quiet`, git ends with this code if the name means no commit, and with another code after other faults. */
+/** `git rev-parse --verify --quiet` ends with this code if the name means no commit, and with another code after other
+ * faults. */
 const MISSING = 1;
 
 const NO_REPOSITORY = 128;
 
-/** Resolves with the name under which git finds the target of a review: a branch whose name looks like the id of a
- * commit gets another name. Resolves with `name` if Vis cannot know, as without a complete wall. Rejects with
- * `UsageError` outside a repository, if the repository lacks the name, and if no program can run in the workspace, as in
- * the home folder. */
+/** A branch whose name looks like the id of a commit gets the prefix `heads/`, so that git finds the branch. If git
+ * does not run, the name stays unchecked. */
 export async function targetOf(
   name: string,
   { root, workspace, spawn, programWalls }: Repository & Pick<ReturnType<typeof programsOf>, "programWalls"> & {
@@ -65,11 +64,11 @@ const CUT =
   "(Too long: only the beginning and the end of the diff are here; read the diffs of the other files one by one)\n";
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
-/** A diff of the working tree shows untracked files by an index of its own. The copy of the index keeps its time, by
- * which git finds files that changed in the same second. `$0` is the repository, and the options follow the names.
+/** A private copy of the index lets the diff show untracked files. `cp -p` keeps the time of the index, by which git finds
+ * files that changed in the same second.
  *
- * Paths are relative to the workspace, which is the folder `$4` of the repository: git shows the files of the workspace,
- * then the other files of each folder around it. A prefix does not reach the list of files and the names of a rename. */
+ * `$0` is the repository, and `$4` the path of the workspace in the repository. `sed` prefixes paths that git's options
+ * for prefixes leave unchanged: the list of files and the names of a rename. */
 const CHANGES = `
 g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@"; }
 commit() { g rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
@@ -109,9 +108,7 @@ const CHANGES_OPTIONS = [
   ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short"],
 ];
 
-/** Resolves with a list of files and a diff, or "" without changes; for a commit, its id and message come first. Paths
- * are relative to `workspace`, a folder of the repository.
- * Resolves with null outside a repository, if git fails, and after a time limit. Rejects without a complete wall. */
+/** Resolves with null outside a repository, if git fails, and after the time limit. Rejects without a complete wall. */
 export async function readChanges(
   { kind, name }: ReviewTarget,
   { root, workspace, spawn, signal }: Repository & {

@@ -6,13 +6,11 @@ import { messageOf } from "../../domain/errors.ts";
 export interface BrowserParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly os?: typeof Deno.build.os;
-  /** Resolves with whether the program succeeded. Rejects if the program is absent. */
   readonly run?: (program: string, args: readonly string[]) => Promise<boolean>;
 }
 
-/** Opens the address in the browser of the user. Other users can see the arguments of a program. If the address has a
- * fragment, which may be a token, the browser therefore gets a file that leads to the address and that only the user
- * can read. */
+/** Other users can see the arguments of a program. A fragment may be a token, so the browser then opens a private file
+ * that leads to the address. */
 export async function openBrowser(
   address: string,
   { env, os = Deno.build.os, run = start }: BrowserParts,

@@ -131,7 +131,7 @@ export async function runUserCommand(
   const [program = "", ...args] = shell;
   const child = new Deno.Command(program, {
     ...{ args, cwd, stdin: "null", stdout: "piped", stderr: "null" },
-    detached: true, // The command gets its own process group, so that Vis can end its processes together.
+    detached: true, // The command gets its own process group, so that Vis can end the processes of the group together.
   }).spawn();
   const killed = new AbortController();
   const send = (by: Deno.Signal): void => {

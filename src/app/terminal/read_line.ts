@@ -103,7 +103,7 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Drops lines that the user typed and Vis has not read. Returns false if this terminal cannot drop lines. */
+/** Returns false if Vis cannot drop the typed lines of this terminal. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {

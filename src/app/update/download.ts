@@ -10,8 +10,7 @@ interface DownloadOptions {
   readonly timeoutMs?: number;
 }
 
-/** Follows redirects only to https addresses and to this machine; the caller checks `url`. Rejects if the file is
- * larger than `maxBytes`. */
+/** The caller checks `url`; this function checks only the addresses of redirects. */
 export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,

@@ -21,7 +21,7 @@ interface ReleaseSource {
   readonly publicKey: string | null;
 }
 
-/** The release build replaces the two texts with the address of the newest release and with the public key. */
+/** The release build replaces both placeholders. */
 const OF_BUILD: ReleaseSource = { from: filled("@RELEASE_URL@"), publicKey: filled("@RELEASE_KEY@") };
 
 function filled(text: string): string | null {
@@ -36,8 +36,6 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** Verifies the signatures and the checksum of the release before replacing the program. Resolves with null for a
- * check, and if the program has the version already. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -275,8 +273,7 @@ class ReleasePlace {
 /** These bytes precede the 32 bytes of a public Ed25519 key in DER (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** The format is minisign's (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` if the text is
- * not a public key. */
+/** The format is minisign's (https://jedisct1.github.io/minisign/). */
 class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
