@@ -2,31 +2,46 @@ import { stripVTControlCharacters } from "node:util";
 import { clip, counted, visibleText } from "../domain/kit/text.ts";
 
 const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
-const BLOCK_LINES = 9, KEPT_CHARS = 200;
+const BLOCK_LINES = 9, DETAIL_LINES = 2, KEPT_CHARS = 200;
 const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
 const FAILURE =
   /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
 /** The title of a test that passed or was skipped may contain the words of a failure. */
-const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
+const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b|^✖ failing tests:$/i;
 
 const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
 const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
+const VALUE = /^\s+(?:expected|actual|received|left|right): ?\S|^\s*[-+] (?!actual - expected)/i;
+/** The spec reporter of Node lists its failed tests again below this line. */
+const LIST = /^✖ failing tests:$/;
+const NO_DETAILS = /\.\.\. FAILED\b/i;
 
 export function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const lines = texts.flat();
   const isKept = lines.map(() => false);
-  const isFailed = (at: number): boolean => matchesFailure(lines[at], FAILED_TEST);
+  const list = Math.max(0, lines.findIndex((line) => LIST.test(line)));
+  const earlier = new Set(lines.slice(0, list));
+  const isFailed = (at: number): boolean =>
+    matchesFailure(lines[at], FAILED_TEST) && (at < list || !earlier.has(lines[at] ?? ""));
   let names = 0;
   for (let at = 0; at < lines.length && names < FAILED_TESTS; at++) {
     if (!isFailed(at)) continue;
     for (const found of [sectionOf(lines, at), at, placeOf(lines, at)]) if (found !== null) isKept[found] = true;
     names++;
   }
-  for (let at = 0, left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1); at < lines.length && left > 0; at++) {
-    if (!isFailed(at) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
+  let left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1);
+  for (const at of lines.keys()) {
+    for (const found of isFailed(at) && isKept[at] ? detailsOf(lines, at) : []) {
+      if (isKept[found] || left === 0) continue;
+      isKept[found] = true;
+      left--;
+    }
+  }
+  for (let at = 0; at < lines.length && left > 0; at++) {
+    if (isFailed(at) ? !isKept[at] : isKept[at] || !matchesFailure(lines[at], FAILURE)) continue;
     const end = Math.min(lines.length, at + BLOCK_LINES);
     let next = isKept[at] ? at + 1 : at;
     for (; left > 0 && next < end && (next === at || !isFailed(next)) && !PASSED.test(lines[next] ?? ""); next++) {
@@ -39,12 +54,15 @@ export function shownOutput(outputs: readonly string[]): string {
   const isEnding = last.some((count) => count > 0) || isKept.includes(true);
   keepLast(isKept, texts.map(({ length }, at) => ({ length, most: isEnding ? last[at] ?? 0 : length })));
   const shown: string[] = [];
-  let missing = 0;
+  let missing = 0, failed = 0;
   for (const [at, line] of [...lines, null].entries()) {
-    if (line !== null && !isKept[at]) missing++;
-    else {
-      if (missing > 0) shown.push(`… ${counted(missing, "more line")}`);
-      missing = 0;
+    if (line !== null && !isKept[at]) {
+      missing++;
+      if (isFailed(at)) failed++;
+    } else {
+      const tests = failed === 0 ? "" : ` with ${counted(failed, "more failed test")}`;
+      if (missing > 0) shown.push(`… ${counted(missing, "more line")}${tests}`);
+      [missing, failed] = [0, 0];
       if (line !== null) shown.push(clip(visibleText(line), KEPT_CHARS));
     }
   }
@@ -86,6 +104,17 @@ function placeOf(lines: readonly string[], failed: number): number | null {
     if (PASSED.test(line) || matchesFailure(line, FAILED_TEST)) return null;
   }
   return null;
+}
+
+/** Returns the lines below a failed test that show the values of its comparison, or else the first lines. */
+function detailsOf(lines: readonly string[], failed: number): readonly number[] {
+  if (NO_DETAILS.test(lines[failed] ?? "")) return [];
+  const below = lines.slice(failed + 1, failed + PLACE_LINES);
+  const end = below.findIndex((line) => PASSED.test(line) || matchesFailure(line, FAILED_TEST));
+  const block = [...(end === -1 ? below : below.slice(0, end)).entries()];
+  const values = block.filter(([, line]) => VALUE.test(line));
+  const first = block.filter(([, line]) => !PLACE.test(line) && line.trim() !== "---");
+  return (values.length < DETAIL_LINES ? first : values).slice(0, DETAIL_LINES).map(([at]) => failed + 1 + at);
 }
 
 function matchesFailure(line = "", pattern: RegExp): boolean {

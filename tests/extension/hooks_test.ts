@@ -331,8 +331,12 @@ Deno.test("invokeSymbol() reports the lines of an output that name a failure, ea
   assert.deepEqual(shown.slice(10), [...long.slice(0, 3), "… 40 more lines", ...long.slice(-8)]);
   const titles = Array.from({ length: 10 }, (_, at) => `not ok ${at} title`);
   const each = titles.flatMap((title) => [title, ...long.slice(1, 21), ...passed.slice(0, 5)]);
-  const named = (await failed([...each, ...passed]))?.filter((line) => !line.startsWith("… "));
-  assert.deepEqual(named, [titles[0], ...long.slice(1, 9), ...titles.slice(1, 8)]);
+  const named = await failed([...each, ...passed]);
+  const detailed = titles.slice(0, 4).flatMap((title) => [title, ...long.slice(1, 3)]);
+  assert.deepEqual(named?.filter((line) => !line.startsWith("… ")), [...detailed, ...titles.slice(4, 8)]);
+  assert.match(named.at(-1) ?? "", /^… \d+ more lines with 2 more failed tests$/);
+  const twice = ["✖ adds (1ms)", "  1 !== 2", "✖ failing tests:", "✖ adds (1ms)", "  1 !== 2"];
+  assert.deepEqual(await failed([...twice, ...passed]), [...twice.slice(0, 2), "… 43 more lines"]);
   assert.deepEqual(await failed(["not ok 1 # TODO later", ...passed]), ["… 33 more lines", ...passed.slice(-8)]);
 });
 
@@ -357,12 +361,16 @@ Deno.test("a failed test of TAP is shown with its group and its place, and no pa
     "… 1 more line",
     "# short",
     "… 1 more line",
-    ...of("short", 5).slice(2, 6),
+    ...of("short", 5).slice(2, 4),
     "… 1 more line",
-    "    at: Test.<anonymous> (/w/test/a.js:5:4)",
+    ...of("short", 5).slice(5, 8),
     "… 8 more lines",
     "# fail  2",
   ]);
+  const text = ["not ok 3 - b", "  error: |-", "    + actual - expected", "    [", "    +  a: 1", "    -  a: 2"];
+  const many = [...of("dash", 3), ...of("short", 5), ...text, "  expected:", "    a: 2", "ok 4"];
+  const values = (await failed(many))?.filter((line) => /expected|actual|a: \d/.test(line));
+  assert.deepEqual(values, ["    expected: 1", "    actual: 2", "    expected: 1", "    actual: 2", ...text.slice(4)]);
   const node = ["# Subtest: adds", "not ok 1 - adds", "  ---", "  location: '/w/a.js:1:1'", "  ...", "ok 2 - b"];
   assert.deepEqual(await failed(node), ["… 1 more line", ...node.slice(1, 5), "… 1 more line"]);
   const tail = ["ok 7 a", "ok 8 b", "", "# fail  18"];
