@@ -109,7 +109,9 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
   await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
   return back === 0
     ? "This is a copy of the conversation. The original stays unchanged"
-    : `This is a copy of the conversation without the last ${back === 1 ? "request" : counted(back, "request")}`;
+    : `This is a copy of the conversation without the last ${
+      back === 1 ? "request" : counted(back, "request")
+    }. Files stay as they are`;
 }
 
 async function usage({ message: { chat }, parts }: Given): Promise<string> {

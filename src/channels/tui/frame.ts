@@ -192,7 +192,7 @@ function leftOf(
 ): string {
   const cut = (text: string, width = room): string => fitted(flat(text, 400), { width });
   if (told !== "") return theme.warn(cut(told));
-  if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
+  if (phase === "") return title === "" ? "" : theme.dim(cut(title));
   const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
   return `${theme.accent(spinner(ms))} ${theme.dim(cut(text, room - 2))}`;

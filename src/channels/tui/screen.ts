@@ -374,7 +374,7 @@ export class Screen implements PanelActions {
 
   async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork the conversation", async () => {
-      this.tell(await this.#forked(at));
+      this.tell(`${await this.#forked(at)}. Files stay as they are`);
     });
   }
 

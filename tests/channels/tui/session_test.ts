@@ -46,7 +46,7 @@ Deno.test("/rename changes the title of the conversation and of the window", asy
     screen.type(`/rename The parser${ENTER}`);
     await screen.until("Renamed");
     screen.type(" ");
-    await screen.until("Conversation: The parser");
+    await screen.until(/^ The parser *$/m);
     assert.ok(screen.raw.includes("\x1b]0;The parser\x07"));
     assert.equal((await engine.conversations.list({ limit: 1 }))[0]?.title, "The parser");
   });

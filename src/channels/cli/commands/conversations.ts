@@ -70,7 +70,9 @@ export async function forkConversation(
     return await conversations.fork(await forkPoint(conversations, place));
   });
   const { conversationId, branchId } = made;
-  if (!flags.json) io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
+  if (!flags.json) {
+    io.stderr(`Files stay as they are. Continue the branch with: vis run --conversation ${branchId} "…"\n`);
+  }
   return printReport({ conversationId, branchId }, [branchId], { io, flags });
 }
 

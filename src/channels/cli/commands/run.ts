@@ -185,6 +185,7 @@ async function announce(
   if (flags.continue && resumed.length === 0) progress.line(await nothingToContinue(session));
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, ID_CHARS)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
+  if (flags.fork) progress.line("vis · a new branch of the conversation; files stay as they are");
   for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }
 

@@ -27,9 +27,11 @@ Deno.test("forkConversation() and runCommand() with --fork continue from an iter
   await forkConversation(id, { services, io, flags: { at: "1.1" } });
   const branchId = io.out.trim();
   const [, made] = await engine.conversations.branches(id);
+  assert.match(io.err, /^Files stay as they are\. Continue the branch with: vis run --conversation /);
   assert.deepEqual([made?.branchId, made?.fork?.position], [branchId, 0]);
   const run = engineServices(engine);
-  assert.equal(await runCommand("go", { ...run, flags: { ...QUIET, fork: `${id.slice(0, 23)}@1` } }), 0);
+  assert.equal(await runCommand("go", { ...run, flags: { ...QUIET, quiet: false, fork: `${id.slice(0, 23)}@1` } }), 0);
+  assert.match(run.io.err, /^vis · a new branch of the conversation; files stay as they are$/m);
   assert.equal(run.io.out, "forked: 11\n");
   const on = engineServices(engine);
   await runCommand("on", { ...on, flags: { ...QUIET, continue: true } });

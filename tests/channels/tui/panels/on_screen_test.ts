@@ -66,7 +66,7 @@ Deno.test("panels on the screen: a fork is made at an iteration, and the list of
     await screen.until(/2 answered/);
     screen.type(KEYS.down + KEYS.enter);
     await screen.until(
-      /Now on a new branch, after step 1 of request 1; the previous branch is\s+unchanged \(to\s+open it: \/conversations, then → and\s+Enter\)/,
+      /Now on a new branch, after step 1 of request 1; the previous branch is\s+unchanged \(to\s+open it: \/conversations, then → and\s+Enter\)\.\s+Files\s+stay\s+as\s+they\s+are/,
     );
     assert.doesNotMatch(screen.screen(), /The second one/);
     assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 2);
