@@ -1,4 +1,4 @@
-import { basename, resolve } from "node:path";
+import { basename, isAbsolute, resolve } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
@@ -14,6 +14,8 @@ type PartScope = { readonly scope: string; readonly runs: string | null } | { re
 
 export interface ScopePlace {
   readonly workspace: string;
+  /** A command may start in any folder of `root`, such as a repository around the workspace. */
+  readonly root: string;
   readonly shell: "sh" | "powershell";
   readonly cwd: string;
   /** Vis or earlier commands can change files of these folders, which include the workspace. */
@@ -30,12 +32,16 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads the command" };
   const read = isLine ? readCommandLine(command) : { parts: [command] };
   if ("opaque" in read) return { never: read.opaque };
+  const fault = "files" in read ? fileFault(read.files, place) : null;
+  if (fault !== null) return { never: fault };
+  const leftOut = "pipes" in read && place.network ? offlineParts(read) : [];
   const scopes = new Set<string>(), runs = new Set<string>();
   for (const [at, part] of read.parts.entries()) {
     const one = isLine && part[0] === "cd"
       ? cdScope(part, { place, isFirst: read.parts.slice(0, at).every(([name]) => name !== "cd") })
       : partScope(part, { place, isLine });
     if ("never" in one) return one;
+    if (leftOut[at]) continue;
     if (one.scope.length > LONGEST_SCOPE) return { never: `the command has more than ${LONGEST_SCOPE} characters` };
     scopes.add(one.scope);
     if (one.runs !== null) runs.add(one.runs);
@@ -43,13 +49,38 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
   return { scopes: [...scopes], runs: [...runs] };
 }
 
+/** Without a wall, a file of a redirection could be any file, so only network approvals cover such lines. A shell opens
+ * the network itself for files below /dev/tcp and /dev/udp. */
+function fileFault(files: readonly string[], { workspace, cwd, network }: ScopePlace): string | null {
+  if (files.length > 0 && !network) return "the command has >";
+  for (const file of files) {
+    if (/^\/dev\/(?:null|stdout|stderr)$/.test(file)) continue;
+    const isDevice = isWithin(resolve(cwd, file), "/dev");
+    const fault = isDevice ? { never: `${file} may be a device` } : outsidePath([file], workspace);
+    if (fault) return fault.never;
+  }
+  return null;
+}
+
+/** A network approval leaves out parts that do not use the network, unless such a part writes to a program that may use
+ * the network, or the line has no other parts. */
+function offlineParts({ parts, pipes }: PlainLine): readonly boolean[] {
+  const found: boolean[] = [];
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const [name = ""] = parts[at] ?? [];
+    found[at] = (name === "cd" || HARMLESS_BUILTINS.has(name) || PLAIN.has(name) || OFFLINE.has(name)) &&
+      (!pipes[at] || found[at + 1] === true);
+  }
+  return found.every(Boolean) ? [] : found;
+}
+
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-const HARMLESS_BUILTINS = words("echo true false pwd");
+const HARMLESS_BUILTINS = words("echo true false pwd :");
 /** Some of these builtins of a possible /bin/sh run code, or change the meaning of the rest of the line. A line with
  * one of them outside `HARMLESS_BUILTINS` gets no lasting approval. */
 const BUILTINS = words(`
-  . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
+  . [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
   help history integer jobs kill let limit local log logout mapfile newgrp popd print printf pushd pushln r read
   readarray readonly rehash return sched set setopt shift shopt source suspend test time times trap typeset type
@@ -178,6 +209,11 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
+/** Like programs of `PLAIN`, these programs do not use the network if `partScope` accepts their arguments. */
+const OFFLINE = words("sort find sed");
+/** These options of npm name folders below the folder of the command, or packages in such folders. */
+const NPM_FOLDERS =
+  /^(?:-w|-ws|-C|--workspaces?|--include-workspace-root|--prefix|--(?:workspace|prefix)=[\w@.\/][\w@.\/-]*)$/;
 /** A lasting approval of a build tool covers these arguments, unless `ADDRESS` or `NOT_FREE` matches them. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
@@ -225,6 +261,7 @@ function partScope(
   const path = find(typed);
   if (path === null) return { never: `${typed} is not a program in PATH` };
   if (changeable.some((folder) => isWithin(path, folder))) return { never: `${path} can change after the answer` };
+  if (isLine && typed.includes("/") && !isAbsolute(typed)) return { never: `${typed} depends on the folder` };
   const name = plainName(typed);
   if (name in Object.prototype) return { never: `${name} may run another program` };
   for (const one of new Set([name, plainName(path)])) {
@@ -258,16 +295,21 @@ function partScope(
   return { scope: `${leading} … (${path})`, runs: runs ? `${leading} runs ${runs}` : null };
 }
 
-/** Later words of the line count as if the folder had not changed, which only refuses more. */
+/** Later paths count as if the folder had not changed. Each of them stays below its folder. */
 function cdScope(
   [, ...args]: readonly string[],
-  { place: { workspace, cwd, folder }, isFirst }: { readonly place: ScopePlace; readonly isFirst: boolean },
+  { place: { workspace, root, cwd, network, folder }, isFirst }: {
+    readonly place: ScopePlace;
+    readonly isFirst: boolean;
+  },
 ): PartScope {
   const [to = "", ...rest] = args;
   if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has more than a folder" };
   if (!isFirst) return { never: "the command changes the folder twice" };
   const path = folder(resolve(cwd, to));
-  if (path === null || !isWithin(path, workspace)) return { never: `${to} is not a folder of the workspace` };
+  if (path === null || !isWithin(path, network ? root : workspace)) {
+    return { never: `${to} is not a folder of the workspace` };
+  }
   return { scope: shellText(["cd", to]), runs: null };
 }
 
@@ -342,7 +384,7 @@ function leadingWords(
 ): { readonly words: readonly string[]; readonly runs: string | null } | null {
   const [first = "", second = ""] = args;
   const own = INTERPRETERS.has(name) && first === "-m" ? args.slice(2) : args;
-  if (own.some((word) => !FREE.test(word) || ADDRESS.test(word) || NOT_FREE[name]?.test(word))) return null;
+  if (own.some((word) => !isFree(name, word) || ADDRESS.test(word) || NOT_FREE[name]?.test(word))) return null;
   const tool = TOOLS[name];
   if (tool !== undefined) return { words: [], runs: tool || null };
   if ((name === "python" || name === "pypy") && first === "-m" && PYTHON_MODULES.has(second)) {
@@ -356,18 +398,28 @@ function leadingWords(
   return second === "" || second.startsWith("-") ? null : { words: [first, second], runs };
 }
 
+function isFree(name: string, word: string): boolean {
+  return FREE.test(word) || name === "npm" && NPM_FOLDERS.test(word);
+}
+
 function fetchingWords(
   name: string,
   [first = "", ...rest]: readonly string[],
 ): { readonly words: readonly string[]; readonly runs: string | null } | null {
   const table = FETCHING[name];
-  const isOwn = (word: string): boolean => (FREE.test(word) || PACKAGE.test(word)) && !/^[\w+]+:/.test(word);
+  const isOwn = (word: string): boolean => (isFree(name, word) || PACKAGE.test(word)) && !/^[\w+]+:/.test(word);
   return table?.of.has(first) && rest.every(isOwn) ? { words: [first], runs: table.runs || null } : null;
 }
 
-type CommandLine =
-  | { readonly parts: readonly (readonly string[])[] }
-  | { readonly opaque: string };
+interface PlainLine {
+  readonly parts: readonly (readonly string[])[];
+  /** For each part, whether its output is the input of the next part. */
+  readonly pipes: readonly boolean[];
+  /** Redirections write to these files. */
+  readonly files: readonly string[];
+}
+
+type CommandLine = PlainLine | { readonly opaque: string };
 
 /** In some shells, these words are syntax at the beginning of a command. */
 const RESERVED = new Set(
@@ -385,14 +437,19 @@ export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }
 /** The redirection opens no file of the workspace. */
-const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
+const REDIRECTION = /(?:[12]?>&[12]|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
+const WRITING = /[12]?>>?[ \t]*/y;
+const WRITTEN = /^[\w./][\w./+@-]*$/;
 const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Shells take these parts of a word literally; quoted parts lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** If the result has `parts`, a POSIX shell runs at most these programs, with these arguments. */
+/** If the result has `parts`, a POSIX shell runs at most these programs, with these arguments, and itself writes at most
+ * `files`. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
+  const pipes: boolean[] = [];
+  const files: string[] = [];
   let words: string[] = [];
   let wants = true;
   let redirected = false;
@@ -416,6 +473,7 @@ export function readCommandLine(text: string): CommandLine {
         };
       }
       parts.push(words);
+      pipes.push(operator === "|");
       words = [];
       redirected = false;
       wants = operator !== ";" && operator !== "\n";
@@ -425,24 +483,33 @@ export function readCommandLine(text: string): CommandLine {
       redirected = true;
       continue;
     }
+    if (take(WRITING)) {
+      const file = readWord(take);
+      if (file === null || !WRITTEN.test(file)) return { opaque: "the command has >" };
+      files.push(file);
+      redirected = true;
+      continue;
+    }
     const word = readWord(take);
     if (word === null) return { opaque: `the command has ${shown(text.charAt(at))}` };
     const isFirst = words.length === 0;
     if (isFirst && redirected) return { opaque: "the command redirects before its command" };
     const [name = "", value] = isFirst ? word.split("=", 2) : [];
     if (value !== undefined && isHarmlessVariable(name, word.slice(name.length + 1))) continue;
-    if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]/.test(word))) {
+    if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]|^:$/.test(word))) {
       return { opaque: `a part of the command begins with ${word === "" ? "an empty word" : word}` };
     }
     if (word.startsWith("=")) return { opaque: `the command has the word ${word}` };
     words.push(word);
   }
   if (redirected && words.length === 0) return { opaque: "the command line redirects without a command" };
-  if (words.length > 0) parts.push(words);
-  else if (wants) {
+  if (words.length > 0) {
+    parts.push(words);
+    pipes.push(false);
+  } else if (wants) {
     return { opaque: parts.length === 0 ? "the command line is empty" : "the command ends with an operator" };
   }
-  return { parts };
+  return { parts, pipes, files };
 }
 
 function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | null {

@@ -168,12 +168,14 @@ export class AskedPrograms {
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
     const paths = new Map<string, string>();
     const path = programFolders(env, options.env).filter((folder) => !leftOut.includes(folder));
+    const { root = workspace } = options;
     const place: ScopePlace = {
       workspace,
+      root,
       cwd,
       network,
       shell: Deno.build.os === "windows" ? "powershell" : "sh",
-      changeable: [workspace, ...[...temporary, visHome ?? ""].flatMap((path) => realPathOf(path) ?? [])],
+      changeable: [workspace, root, ...[...temporary, visHome ?? ""].flatMap((path) => realPathOf(path) ?? [])],
       find: (program) => {
         const at = program.includes("/") ? [resolve(cwd, program)] : path.map((folder) => join(folder, program));
         const [found = null] = at.filter(isProgram).flatMap((path) => realPathOf(path) ?? []);

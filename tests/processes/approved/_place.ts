@@ -12,6 +12,7 @@ const LINKS: Readonly<Record<string, string>> = {
 /** A machine that has every program but `unknown`, and the folders `sub` and `link` in the workspace `/w`. */
 export const PLACE: ScopePlace = {
   workspace: "/w",
+  root: "/w",
   cwd: "/w",
   shell: "sh",
   changeable: ["/w", "/tmp"],

