@@ -104,8 +104,7 @@ export class HostCallError extends Error {
   }
 }
 
-/** The message of an advised error ends with its advice, which can name functions and options of the model. People read
- * the message without the advice. */
+/** Advice may name functions and options of the model, so people read the message without its advice. */
 export function advised<E extends Error>(error: E, advice: string): E & { readonly advice: string } {
   return Object.assign(error, { message: `${error.message}; ${advice}`, advice });
 }
@@ -115,7 +114,7 @@ export function withoutAdvice(error: Error): string {
   return advice === "" ? error.message : error.message.slice(0, -`; ${advice}`.length);
 }
 
-/** `tell` gets the reason without the advice, which the new error keeps. */
+/** `tell` gets the reason without its advice. The new error keeps the advice. */
 export function retold(error: unknown, tell: (reason: string) => string): Error {
   if (!(error instanceof Error)) return new Error(tell(String(error)));
   const advice = adviceOf(error), told = new Error(tell(lowered(withoutAdvice(error))));
@@ -130,7 +129,7 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** The other process may have continued the conversation, so this process must store no more of the query. */
+/** Another process may have continued the conversation, so this process must store no more of the query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -180,16 +179,19 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** Signals of finished work abort with this reason, because an abort without a reason creates an exception with a
- * stack, which is slow. */
+/**
+ * Signals of finished work abort with this reason, because a default reason has a stack trace, which is slow to make.
+ */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
- * such as "JSON" stay. */
+/**
+ * Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
+ * "JSON".
+ */
 export function reasonOf(error: unknown): string {
   return lowered(messageOf(error));
 }
@@ -271,7 +273,6 @@ const ERRNO_TEXTS: Readonly<Record<number, string>> = {
   122: "EDQUOT: disk quota used up",
 };
 
-/** Returns the name and the meaning of an error number of Linux, such as "EPERM: operation not permitted". */
 export function errnoText(errno: number): string {
   return ERRNO_TEXTS[errno] ?? `errno ${errno}`;
 }

@@ -9,12 +9,11 @@ export interface Section extends Found {
 
 const HEADING = /^(#{1,3}) (.+)$/;
 const TEXT_WEIGHT = 0.4;
-/** Most searches are about a task, and the guide explains tasks. Pages that compare agents mention many terms without an
- * explanation. */
+/** Most searches are about a task, which the guide explains. Pages that compare agents only mention many terms. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
-/** A topic with all words of a search answers it better than a topic that repeats a rare word. */
+/** A topic with all words of a search is usually a better result than a topic that repeats a rare word. */
 const MISSING_WORD_WEIGHT = 0.5;
-/** A topic with all of a name such as HTTPS_PROXY or web.local is better than a topic with its parts. */
+/** A topic with a whole name such as HTTPS_PROXY or web.local is better than a topic with the parts of the name. */
 const NAMED_WEIGHT = 3;
 
 export class Handbook {
@@ -64,7 +63,7 @@ const PLAIN_WORDS = new Set(
     "which with you your").split(" "),
 );
 
-/** Ranks the topics by the words that they share with `asked`, similar to BM25. Omits topics without such a word. */
+/** Ranks the topics by shared words, similar to BM25. Omits topics without a shared word. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: countsOf(topic.name),

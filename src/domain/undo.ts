@@ -12,20 +12,22 @@ export interface FileChange {
   /** Only lists of changes have this field. */
   readonly undone?: boolean;
   readonly kept?: readonly string[];
-  /** These files have since gone into a git commit, so an undo without `force` keeps them. Only lists of changes have
-   * this field. */
+  /**
+   * A later git commit contains these files, so an undo without `force` keeps them. Only lists of changes have this
+   * field.
+   */
   readonly committed?: readonly string[];
-  /** An undo without `force` would leave these other files unchanged. Only lists with `faults` have this field. */
+  /** An undo without `force` would keep these other files. Only lists with `faults` have this field. */
   readonly blocked?: readonly { readonly path: string; readonly reason: string }[];
 }
 
 export interface UndoReport {
   readonly error?: string;
-  /** With `force`, the undo changes more files. */
+  /** An undo with `force` would change more files. */
   readonly code?: "files_changed";
   /** The workspace has no changes to undo, or to redo. */
   readonly nothing?: boolean;
-  /** With an error, the number of files that the undo changes with `rest`. */
+  /** If `error` is set, an undo with `rest` would change this number of files. */
   readonly others?: number;
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
@@ -41,7 +43,6 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${someOf(kept.map(({ path, reason }) => `${path} (${reason})`), MAX_KEPT)}`;
 }
 
-/** Returns null if the undo succeeded. */
 export function undoFault(
   report: UndoReport,
   { redo = false, rest, force = redo ? "vis undo --redo --force" : "vis undo --force" }: {
@@ -54,7 +55,7 @@ export function undoFault(
   return [report.error, ...undoWays(report, { redo, rest, force })].join("; ");
 }
 
-/** `rest` and `force` are the ways of the caller to undo the other files, and all files. */
+/** `rest` and `force` describe how the user undoes only the other files, or all files. */
 export function undoWays(
   { code, others = 0 }: UndoReport,
   { redo, rest, force }: { readonly redo: boolean; readonly rest: string; readonly force: string },
@@ -71,7 +72,7 @@ export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "fil
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
 }
 
-/** Queries whose file changes are all undone, by a report with the list of all changes of a conversation. */
+/** `changes` must be all changes of a conversation. The result has each query whose changes are all undone. */
 export function undoneQueries({ changes = [] }: UndoReport): readonly string[] {
   const isUndone = ({ undone = false, kept = [] }: FileChange): boolean => undone && kept.length === 0;
   const left = new Set(changes.filter((one) => !isUndone(one)).map(({ queryId }) => queryId));
@@ -90,8 +91,10 @@ interface ShownQueries<B extends BranchIds> {
   ): Promise<readonly { readonly queryId: string; readonly text?: string; readonly forkedAt?: number }[]>;
 }
 
-/** With these `cuts`, `runUndo` skips changes of other branches, and changes later in a query that a fork shows in
- * part. A retried run belongs to no branch, so an undo in any branch can revert its changes. */
+/**
+ * With these `cuts`, `runUndo` skips changes of other branches, and changes after the point at which a fork cuts a
+ * query. A replaced run belongs to no branch, so an undo in every branch may revert its changes.
+ */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,
@@ -117,7 +120,7 @@ export async function earlierRequest<B extends BranchIds>(
     `${JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))}`;
 }
 
-/** Returns null if the extension that records file changes is off. */
+/** Resolves with null if the extension that records file changes is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,
   options: Readonly<Record<string, string | number | boolean | undefined>>,

@@ -1,4 +1,4 @@
-/** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
+/** Accepts https, and http only to a loopback address, which another machine cannot impersonate. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -13,7 +13,7 @@ export function isAllAddresses(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
-/** A server on all addresses accepts the name `localhost`, but not the address that it listens on. */
+/** A server on all addresses accepts the name `localhost`, but not an address such as 0.0.0.0. */
 export function serverUrl(host: string, port: number): string {
   const reached = isAllAddresses(host) ? "localhost" : host;
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;

@@ -52,8 +52,7 @@ interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's reason once the signal
- * aborts. */
+/** Throws the error of `tooLarge` for more than `maxBytes`, and the reason of an aborted signal. */
 export async function readBounded(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge, signal }: Bounds,
@@ -75,17 +74,15 @@ export async function readBounded(
 }
 
 export interface TextFormat {
-  /** `TextDecoder` accepts this label. */
   readonly encoding: string;
-  /** If true, the bytes begin with a byte order mark, which the text does not contain. */
+  /** If true, a byte order mark precedes the text, which does not contain the mark. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** `replaced` counts the U+FFFD characters of the text that replace invalid bytes; writing the text back would lose
-   * these bytes. */
+  /** This number of U+FFFD characters replaces invalid bytes, which writing the text back would lose. */
   readonly replaced: number;
 }
 
@@ -98,7 +95,7 @@ const MARKS: Readonly<Record<string, readonly number[]>> = {
 const PROBE = 8_000;
 const FEW = 0.9;
 
-/** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
+/** Without `encoding`, returns null for binary bytes, and may guess the encoding of other bytes. */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null {
   if (encoding !== undefined) return decodedAs(bytes, { encoding, isGuess: false });
   for (const [name, mark] of Object.entries(MARKS)) {
@@ -159,7 +156,7 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** The creation of a decoder takes longer than decoding a small text. */
+/** Making a decoder takes longer than decoding a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);
@@ -202,7 +199,7 @@ export class Utf8Pieces {
   #isDecided = false;
   #decoder: TextDecoder | null = null;
   #rest: Bytes = NO_BYTES;
-  /** A guess looks at the byte before a character, so this field keeps the last byte of a text that is ASCII so far. */
+  /** A guess needs the byte before a character, so this field keeps the last byte while all text is ASCII. */
   #before: Bytes = NO_BYTES;
 
   constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {

@@ -7,8 +7,10 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** Starts tasks in the order of their requests as long as the sum of the running amounts is at most `limit`. With the
- * default limit, the semaphore is a mutex. */
+/**
+ * Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
+ * mutex.
+ */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -44,7 +46,7 @@ export class Semaphore {
     }
   }
 
-  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
+  /** The caller must give the amount back with `release`. An amount above the limit waits forever. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -72,7 +74,7 @@ export class Semaphore {
     const onAbort = (): void => {
       if (!this.#waiting.delete(waiting)) return;
       reject(this.#cancelled());
-      this.#next(); // The aborted task may have blocked a smaller one.
+      this.#next(); // The aborted task may have blocked a smaller task.
     };
     this.#waiting.add(waiting);
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -80,7 +82,9 @@ export class Semaphore {
   }
 }
 
-/** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/**
+ * Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself continues.
+ */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -101,8 +105,10 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all promises have settled, so that no work continues after an error. Throws the first error in the order
- * of `works`. */
+/**
+ * Waits until all promises have settled, so that no work continues after an error. Then rejects with the first error in
+ * the order of `works`.
+ */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -112,7 +118,7 @@ export async function together<const T extends readonly unknown[]>(
 
 const SLICE_MS = 6;
 
-/** Long synchronous work must not block the process, so the work checks `due` often and rests when `due` is true. */
+/** Long synchronous work blocks the process, so the work must often check `due`, and rest when `due` is true. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -125,7 +131,6 @@ export class Pace {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  /** Throws the signal's reason once the signal has aborted. */
   async rest(): Promise<void> {
     this.#signal?.throwIfAborted();
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -136,7 +141,9 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** `work` waits at most `ms` milliseconds for a lost database server; undefined means the default. */
+/**
+ * `work` waits at most `ms` milliseconds for a lost database server. The default limit applies if `ms` is undefined.
+ */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
@@ -168,7 +175,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Resolves with false if the time is up first. A rejection of the work counts as settled. */
+/** Resolves with false if the time is up first. A rejection also counts as settled. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -3,8 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import ownPath, { dirname, resolve, sep } from "node:path";
 
-/** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has
- * access. The folder must exist. */
+/** Readers always see either the old or the new text. Only the owner has access by default. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {
@@ -23,8 +22,10 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives the file the owner of the file at `path`. Without that file, a file of root gets the owner of its folder, so
- * that a service can use files of `sudo vis`. Returns false if the file could not get the group. */
+/**
+ * Gives the file the owner of the file at `path`. If that file is missing, a file of root gets the owner of its folder,
+ * so that a service can use files of `sudo vis`. Returns false if the group stays different.
+ */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
@@ -56,7 +57,7 @@ async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> 
   return await giveTo(await stat(folder), file);
 }
 
-/** The path may already lead to another file, so this function uses the descriptor. */
+/** The path may already lead to another file, so `giveTo` needs the descriptor. */
 async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
   const { uid, gid } = await file.stat();
   if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
@@ -76,7 +77,7 @@ interface Options {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** On Windows, retries for about half a second while another process has one of the files open. */
+/** On Windows, tries again for about half a second while another process has one of the files open. */
 export async function renameOver(
   from: string,
   to: string,
@@ -95,9 +96,10 @@ export async function renameOver(
   }
 }
 
-/** A placeholder is an empty folder or file that Vis creates so that commands cannot create an entry there which git or
- * Vis would obey. The sticky bit marks placeholders, because the system ignores this bit on empty folders and on
- * files. */
+/**
+ * A placeholder is an empty folder or file. Vis creates it so that a command cannot create an entry which git or Vis
+ * would obey. The sticky bit marks placeholders, because the system ignores this bit on empty folders and on files.
+ */
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
@@ -112,7 +114,7 @@ export function hasPlaceholderMode(mode: number): boolean {
 
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
-/** Returns whether `path` is `folder` or inside it. Both paths must be absolute. */
+/** Both paths must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
   // A text comparison is much faster than `relative`, and exact for paths without `//`, `.` and `..`.
@@ -121,7 +123,7 @@ export function isWithin(path: string, folder: string, { relative, isAbsolute, s
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Keeps `..` except on Windows, because after a link the kernel goes to the parent of the link's target. */
+/** Keeps `..` except on Windows, because the parent of a link's target is not the parent of the link. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);
   const whole = path.startsWith("/") ? path : `${folder}/${path}`;
@@ -142,20 +144,26 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** If true, the text keeps its byte order mark, and bytes that are not UTF-8 are an error, so that writing the text
-   * gives the same bytes. */
+  /**
+   * If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the same
+   * bytes.
+   */
   readonly exact?: boolean;
 }
 
-/** A command can replace a file of a workspace by a pipe, and without `O_NONBLOCK` the open call would wait for a
- * writer. */
+/**
+ * A command can replace a file of the workspace by a pipe. Without `O_NONBLOCK`, opening the pipe would wait for a
+ * writer.
+ */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const READ_BYTES = 256 << 10;
 
-/** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that another
- * process replaces or extends during the read. Other errors are the system's. The calls are synchronous, because
- * asynchronous calls of the runtime take ten times longer, and the read rests between pieces. */
+/**
+ * A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
+ * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
+ * The read rests between pieces.
+ */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
@@ -180,8 +188,9 @@ export async function plainFile(
   }
 }
 
-/** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
- * descriptor. */
+/**
+ * Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor.
+ */
 export function openPlainFile(path: string): number | null {
   let descriptor: number | null = null;
   try {
@@ -194,8 +203,7 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns up to `most` first bytes. Returns null for a link or another kind of file, and for a file that Vis cannot
- * read. */
+/** Returns null for a link, another kind of file, and a missing or unreadable file. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;
@@ -222,8 +230,10 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
   }
 }
 
-/** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
- * link gives null, because the link may lead out of a repository. */
+/**
+ * Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
+ * null, because the link may lead out of a repository.
+ */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -256,19 +266,18 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries. On Linux, this function uses the C library, because `Deno.readDir` first reads the
- * whole folder into memory. */
+/** On Linux, this function uses the C library, because `Deno.readDir` first reads the whole folder into memory. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
 ): Promise<FirstEntries> {
   const library = os === "linux" ? LIBRARY.opened : null;
   const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
-  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // The runtime explains the failure.
+  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // The runtime names the failure.
   try {
     return await firstOf(entriesOf(library, { folder, path }), most);
   } catch {
-    return await firstOf(Deno.readDir(path), most); // The runtime explains the failure.
+    return await firstOf(Deno.readDir(path), most); // The runtime names the failure.
   } finally {
     library.symbols.close(folder);
   }

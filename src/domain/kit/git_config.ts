@@ -4,7 +4,7 @@ import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 
-/** The section and the key are in lower case. */
+/** `section` and `key` are in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -19,7 +19,7 @@ const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** A header and keys may share a line. Skips invalid syntax up to the end of its line. */
+/** Skips invalid syntax up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -50,7 +50,6 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
-/** Returns whether the hashes of the repository have 32 bytes instead of 20. */
 export function isSha256(settings: readonly GitSetting[]): boolean {
   return settings.some(({ section, key, value }) =>
     section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"
@@ -80,8 +79,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Reads `~/.config/git/config`, `~/.gitconfig`, and the files that they include for `gitDir`. Returns an empty list
- * without a home. */
+/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Without a home, no setting exists. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -91,8 +89,9 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Reads included files whatever the condition, at most 200 files and 10 levels deep. `included` has the paths of these
- * files, even of missing files. */
+/**
+ * Ignores conditions: reads every included file, up to fixed limits. `included` also has the paths of missing files.
+ */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,
@@ -123,7 +122,7 @@ async function withIncluded(
   return settings;
 }
 
-/** Evaluates conditions about the folder of the repository; other conditions count as false. */
+/** Evaluates conditions about the folder of the repository. Other conditions count as false. */
 function includes(
   { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },

@@ -4,8 +4,10 @@ import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 import { clip } from "./text.ts";
 
-/** Returns the real path of the repository folder that `.git` is or names, or the absolute path of a missing folder.
- * Returns null if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
+/**
+ * Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
+ * null without a usable `.git`. Throws Error for a name that is not UTF-8.
+ */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
@@ -19,8 +21,7 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
-/** Returns null for a missing or unreachable path. The call is synchronous, because an asynchronous call of the runtime
- * takes longer. */
+/** The call is synchronous, because an asynchronous call of the runtime takes longer. */
 function statOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
@@ -29,8 +30,7 @@ function statOf(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Returns the real path of the folder that the worktrees of a repository share. Throws Error if the file `commondir`
- * has a name that is not UTF-8. */
+/** Worktrees of one repository share this folder. Throws Error if `commondir` contains a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));
 }
@@ -53,8 +53,10 @@ function folderNamed(named: string, { in: folder, by }: { readonly in: string; r
   return joinUnresolved(folder, named);
 }
 
-/** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
- * command that can write only in `top` cannot forge that name. The arguments must be real paths. */
+/**
+ * Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
+ * that can write only in `top` cannot forge this name. The arguments must be real paths.
+ */
 export async function namesTop(
   { top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>,
 ): Promise<boolean> {
@@ -117,7 +119,7 @@ class GitIndexEntry {
   }
 }
 
-/** Reads an index of version 2, 3 or 4. An index of another version has no entries. */
+/** Reads versions 2, 3 and 4. An index of another version has no entries. */
 export class GitIndex {
   readonly #bytes: Buffer;
   readonly #hashBytes: number;
@@ -159,8 +161,10 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** Returns the name of the file with the other entries of a split index, or null. The caller must read all entries
-   * first. */
+  /**
+   * Returns the name of the file with the other entries of a split index, or null. The caller must first read all
+   * entries.
+   */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;
     if (this.#end === 0) return null;

@@ -11,8 +11,10 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 const NO_FORM = "JSON has no form for it";
 
-/** Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that JSON
- * cannot express. */
+/**
+ * Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that is not
+ * JSON.
+ */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }
@@ -70,8 +72,9 @@ function refused(what: string, { path }: Place, why = NO_FORM): TypeError {
   return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${clip(path, 200)}`}: ${why}`);
 }
 
-/** Untrusted JSON needs limits: many values take a multiple of the memory of their text, and deep nesting overflows the
- * stack of recursive functions. */
+/**
+ * Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the stack.
+ */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -81,7 +84,7 @@ const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** `what` names the exceeded limit. */
+/** `what` describes the exceeded limit. */
 export class JsonTooLarge extends RangeError {
   override readonly name = "JsonTooLarge";
   constructor(readonly limit: "values" | "depth", readonly what: string) {
@@ -89,8 +92,9 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/** Counts the values and levels of JSON that arrives in pieces, before a parser builds the values. Accepts invalid
- * JSON. */
+/**
+ * Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid JSON.
+ */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;
@@ -107,7 +111,6 @@ export class JsonMeter {
     this.#inText = this.#escaped = false;
   }
 
-  /** Throws `JsonTooLarge` above a limit. */
   push(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -132,16 +135,16 @@ export class JsonMeter {
   }
 }
 
-/** Throws `JsonTooLarge` before the parser builds a value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before the parser builds a value, and otherwise the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
-  // A text has at most as many values and levels as characters, so a short text needs no count.
+  // A text has at most as many values and levels as characters, so Vis does not count a short text.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
   return JSON.parse(text);
 }
 
 const LONG_INTEGER = /\d{16}/;
 
-/** Returns `read`, the parsed text, with a BigInt for an integer outside the safe range of numbers. */
+/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
@@ -150,7 +153,7 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Returns undefined, which JSON cannot express, for a text that is invalid or has too many values. */
+/** Returns undefined for a text that is invalid or has too many values: JSON cannot express undefined. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -161,7 +164,7 @@ export function jsonOrUndefined(text: string): unknown {
 
 const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
 
-/** Accepts unescaped control characters inside strings, which some servers write. Throws like `readForeignJson`. */
+/** Accepts unescaped control characters in strings, which some servers write. Throws like `readForeignJson`. */
 export function readLaxJson(text: string): unknown {
   try {
     return readForeignJson(text);
@@ -188,15 +191,17 @@ export function readable(value: unknown): string {
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);
-  // A rendered value adds at least one character, so the text has reached the limit if no room is left.
+  // Each rendered value adds at least one character, so the text has reached the limit when no room is left.
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Laying out visits the parts of each level again, so deeper JSON stays as it is. */
+/** The layout visits the parts of each level again, so deeper JSON stays as it is. */
 const MAX_LAID_OUT = 64;
 
-/** Returns a JSON object or list laid out for reading: a part that fits into `width` is one line. Returns null for a text
- * that is no such JSON, and for a text with details that its value does not keep, such as the digits of a long number. */
+/**
+ * A part that fits into `width` becomes one line. Returns null for a text that is not a JSON object or list, or that
+ * would lose details, such as digits of a long number.
+ */
 export function readableJson(text: string, width: number): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   let value: unknown;

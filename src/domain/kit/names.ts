@@ -45,15 +45,14 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
 
 const MAX_LENGTH = 200;
 
-/** Returns null if more than one letter, and more than a third of the letters of `asked`, differ from the nearest
- * name. */
+/** A name may differ in one letter, or in a third of the letters of `asked`. Returns null if no name is that close. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** Returns up to three names, nearest first. Two names count as close if one contains the other. */
+/** Returns up to three names, nearest first. Two names are close if one contains the other. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];
@@ -67,8 +66,10 @@ function byDistance(asked: string, names: readonly string[]) {
     .sort((a, b) => a.distance - b.distance);
 }
 
-/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
- * Ignores letters after the first `MAX_LENGTH`. */
+/**
+ * The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
+ * after the first `MAX_LENGTH` do not count.
+ */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

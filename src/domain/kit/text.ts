@@ -17,7 +17,7 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
-/** A shortened text has at most `limit` UTF-16 units, ends with "…", and does not end within a surrogate pair. */
+/** The result has at most `limit` UTF-16 units, and does not end within a surrogate pair. */
 export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
@@ -27,14 +27,15 @@ export function oneLine(text: string, limit: number): string {
   return shorten(text.length <= limit * 4 ? flat : `${flat}…`, limit);
 }
 
-/** Joins the first `most` texts, and counts the others. */
 export function someOf(texts: readonly string[], most = 5, between = ", "): string {
   const more = texts.length > most ? ` and ${texts.length - most} more` : "";
   return `${texts.slice(0, most).join(between)}${more}`;
 }
 
-/** These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and
- * Han characters. */
+/**
+ * These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and
+ * Han characters.
+ */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
   String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
@@ -63,7 +64,7 @@ function unit(char: string, at: number): string {
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Keeps invisible characters such as the joiners that some scripts need; `visibleText` is for untrusted text. */
+/** Keeps invisible characters, such as joiners that some scripts need. For untrusted text, use `visibleText`. */
 export function harmlessText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -74,11 +75,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The pattern matches escape sequences of a terminal: colours, titles and cursor movements. */
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** Removes escape sequences, and keeps the last part of a line with carriage returns, as a terminal would show it. */
+/** Removes escape sequences. Of a line with carriage returns, the last part stays, as in a terminal. */
 export function terminalText(output: string): string {
   const lines = output.replace(TERMINAL_CODES, "").split("\n");
   return lines.map((line) => line.split("\r").findLast((part) => part !== "") ?? "").join("\n");
@@ -112,12 +112,11 @@ export function runningText(ms: number): string {
   return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
 
-/** Quotes a word where necessary, so that two different lists of words do not give the same text. */
+/** Quotes a word where necessary, so that different lists of words give different texts. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }
 
-/** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
 interface CommandFacts {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;

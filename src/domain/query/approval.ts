@@ -3,20 +3,22 @@ import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
 export interface ApprovalRequest {
-  /** `what` follows "Allow Vis to", such as "run npm ci with network". */
+  /** The text follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The exact text of the action, such as a command line or an address. Channels show it on a line of its own. */
+  /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
   readonly why: string;
-  /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
+  /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
   /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
-  /** This option of the command line allows such calls for one run, such as "--set shell.network=true". The question
-   * does not show the option; a run that can ask nobody names it. */
+  /**
+   * This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
+   * the option; a run that cannot ask names it.
+   */
   readonly option?: string | undefined;
 }
 
@@ -57,7 +59,7 @@ export interface ApprovalChoice {
   readonly text: string;
 }
 
-/** The beginning of a longer question may be out of sight when the reader reaches its end. */
+/** When the reader reaches the end of a longer question, its beginning may be out of sight. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
@@ -73,7 +75,9 @@ export function approvalExact({ exact = "" }: Action): string {
   return paragraph(exact);
 }
 
-/** The whole question as one line. A question mark after a command or an address would look like a part of it. */
+/**
+ * The line contains the whole question. After a command or an address, a question mark would look like a part of it.
+ */
 export function approvalLine(question: Action): string {
   return question.exact === undefined ? approvalTitle(question) : `Allow Vis to ${actionText(question)}`;
 }

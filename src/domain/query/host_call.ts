@@ -21,8 +21,10 @@ export interface HostCallEvent {
   readonly diffs?: readonly string[] | undefined;
 }
 
-/** A call that its block did not await may end after the block, even during a later iteration. Then `isLate` is true.
- * `iteration` is 1-based. */
+/**
+ * A call that its block did not await may end after the block, even during a later iteration; `isLate` is then true.
+ * `iteration` is 1-based.
+ */
 export interface CallOrigin {
   readonly iteration: number;
   readonly isLate: boolean;
@@ -40,24 +42,26 @@ type RecordedHostCall =
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
-  /** `text` describes the outcome in a few words, such as "12 passed" or "exit code 1". */
+  /** The text is a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
   /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
+  /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */
   readonly output?: string | readonly string[];
-  /** The hint tells people how the failed call could succeed. */
+  /** The hint tells people how the call could succeed. */
   readonly hint?: string;
-  /** The model finds the whole of a long output in this variable. */
+  /** This variable has the whole of a long output, for the model. */
   readonly kept?: string;
   /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
   /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
   readonly subject?: string | readonly string[];
-  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
-   * of its namespace. */
+  /**
+   * If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
+   * work of its namespace.
+   */
   readonly unfinished?: boolean;
 }
 
@@ -79,26 +83,25 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 }
 
 const SUBJECT_CHARS = 120;
-/** A list argument may have a million items, so the words name at most this many items. */
+/** A list argument may have a million items, so Vis names only the first ones. */
 const SUBJECT_ITEMS = 10;
 const MOST_SUBJECTS = 100;
 
-/** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
+/** Channels show these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
   readonly doing: string;
   readonly done: string;
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
-  /** The call works in this folder, so calls with the same arguments in other folders are other calls. */
+  /** Calls with the same arguments in different folders are different calls. */
   readonly folder?: string;
-  /** The call ends at this time limit. */
   readonly limitMs?: number;
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   readonly subject: string;
-  /** A call with several objects, such as files, has their names. */
+  /** A call with several objects, such as files, has their names here. */
   readonly subjects?: readonly string[] | undefined;
 }
 
@@ -132,12 +135,12 @@ function wordsIn(given: unknown): readonly string[] {
 
 const MOST_COUNTED = 10_000;
 
-/** Counts files, but not their edits: calls on the same object count as one object. */
+/** Several edits of a file count as one file, because calls on the same object count once. */
 export class CalledThings {
   readonly #names = new Set<string>();
   #others = 0;
 
-  /** Each run of a command counts, and so does each call without a name of its object. */
+  /** Each run of a command counts, and so does each call that does not name its object. */
   add({ things, subject, subjects }: CalledAction, { exitCode }: Pick<HostCallEvent, "exitCode">): void {
     const isCounted = subject === "" || things === "times" || exitCode !== undefined ||
       this.#names.size >= MOST_COUNTED;
@@ -157,17 +160,15 @@ interface Tally extends CalledAction {
   readonly called: CalledThings;
   readonly state: State;
   readonly outcome: string;
-  /** All calls have the same subject. */
   readonly isOne: boolean;
 }
 
-/** Calls of one block with the same mark. */
+/** A line describes all calls of a block with the same mark. */
 export interface CallLine {
   readonly state: "ok" | "refused" | "failed";
   readonly text: string;
 }
 
-/** Vis names at most this many failed calls of a kind. */
 const NAMED_FAILURES = 3;
 
 const LEAST_SUBJECT = 12;
@@ -200,7 +201,7 @@ export class BlockTally {
     const { outcome = "", hint = "" } = told;
     const output = [told.output ?? "", hint].filter((text) => text !== "").join("\n");
     if (phase === "start") return;
-    const words = this.#words.get(name); // Vis records words for the first calls of a block only.
+    const words = this.#words.get(name); // Vis records words only for the first calls of a block.
     const action = own ?? (words && { ...words, subject: "", subjects: undefined });
     if (!action) return;
     this.#words.set(name, action);
@@ -255,7 +256,7 @@ function lineState({ state }: Tally): CallLine["state"] {
   return state === "good" ? "ok" : state === "refused" ? "refused" : "failed";
 }
 
-/** The text may still be longer than the width, because outcomes stay whole. */
+/** The result may be longer than the width, because outcomes stay whole. */
 function textWithin(kinds: readonly Tally[], width: number, { length, cut } = CHARACTERS): string {
   const text = kinds.map(textOf).join(", "), over = length(text) - width;
   if (over <= 0) return text;
@@ -317,7 +318,7 @@ export function failedBlock(
   });
 }
 
-/** People read only the message of an error, because its advice names functions and options of the model. */
+/** Advice names functions and options of the model, so people read only the message. */
 export function errorForModel({ message, advice = "" }: Pick<BlockError, "message" | "advice">): string {
   return message + advice;
 }
@@ -327,13 +328,13 @@ export function withAdvice(error: BlockError, more: string): BlockError {
 }
 
 export interface FormerResult {
-  /** The value is codec bytes, or null if the block had no value or Vis could not store it. */
+  /** The value is codec bytes, or null for no value and for a value that Vis could not store. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly held: string;
   readonly printed: string;
 }
 
-/** A new sandbox process gets these values of `results` and `printed` from the process that it replaces. */
+/** A new sandbox process gets these `results` and `printed` values of the process that it replaces. */
 export interface FormerResults {
   readonly shown: readonly FormerResult[];
   readonly running: readonly FormerResult[];

@@ -30,7 +30,7 @@ export interface SentMessage {
   readonly text: string;
 }
 
-/** A page on which a web search of a service is based. The title may be "". */
+/** A web search of a service used this page. The title may be "". */
 export interface WebSource {
   readonly title: string;
   readonly url: string;
@@ -41,7 +41,7 @@ export interface WebFindings {
   readonly sources: readonly WebSource[];
 }
 
-/** Vis stores the reply of a search as this text, so that a replay has the sources, too. */
+/** Vis stores this text as the reply of a search, so that a replay also has the sources. */
 export function searchReplyText({ text, sources }: WebFindings): string {
   return JSON.stringify({ text, sources }, null, 2);
 }
@@ -71,7 +71,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** The cost is in US dollars, and null if the price of a call is unknown. */
+/** The cost is in US dollars. It is null if the price of a call is unknown. */
 export interface Spend {
   readonly usage: Usage;
   readonly costUsd: number | null;

@@ -58,8 +58,10 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "forked",
 ]);
 
-/** Returns false if `answer` only explains the failure. A query that reached its budget or a limit may have a best
- * answer. */
+/**
+ * Returns false if `answer` only explains the failure. A query that reached its budget or a limit may still have an
+ * answer.
+ */
 export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }
@@ -87,7 +89,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   forked: "forked here",
 };
 
-/** The advice names no command or button, because interfaces with different commands show it. */
+/** The advice names no command or button, because interfaces with different commands show the advice. */
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "Continue with 10 more steps, or ask for less at once; all variables are kept.",
   answer_schema: "Continue with 10 more steps, or ask again with a simpler schema; all variables are kept.",
@@ -99,7 +101,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise the time limit (setting budget.wallMs), or ask for less at once; all variables are kept.",
 };
 
-/** In these modes, Vis refuses calls that could change something. */
+/** In these modes, Vis refuses calls that could change the workspace or a service. */
 export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
@@ -133,8 +135,9 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** Some readers see only this text, so the text includes the reason if Vis stopped the query or could not store the
- * answer. */
+/**
+ * Some readers see only this text, which therefore includes why Vis stopped the query or could not store the answer.
+ */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
@@ -148,6 +151,6 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** "conversation" and "workspace" keep a rule: Vis does not ask again there about the same extension and scope. */
+/** After "conversation" or "workspace", Vis stops asking there about the same extension and scope. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

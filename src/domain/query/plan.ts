@@ -15,7 +15,7 @@ const TEXT_KEYS = ["task", "text", "step", "title", "name", "content", "descript
 const DONE = /^(?:done|completed?|finished|closed)$/i;
 const DOING = /^(?:doing|active|current|in[ _-]?progress)$/i;
 
-/** Models write a task as a text or as an object with different keys, so this function accepts several spellings. */
+/** A model may write a task as a text or as an object with various keys. */
 export function planOf(value: unknown): readonly PlanItem[] {
   const found = (Array.isArray(value) ? value : []).slice(0, MOST_ITEMS).flatMap((one: unknown) => {
     const facts = asRecord(one);
@@ -38,7 +38,7 @@ export function taskLine({ text, state }: PlanItem): string {
   return `${MARKS[state]} ${text}`;
 }
 
-/** After the end of a request, nobody works on a task. */
+/** Vis works on no task after the end of a request. */
 export function endedPlan(items: readonly PlanItem[]): readonly PlanItem[] {
   return items.map((item) => item.state === "now" ? { ...item, state: "open" } : item);
 }

@@ -13,8 +13,7 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
   return isEnd(event) && !isChild(event);
 }
 
-/** `number` is the position among the events of the query on all nodes; the number is absent if one process has all
- * events. */
+/** `number` is the position among the events of the query on all nodes. Without nodes, `number` is undefined. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
 export class Emitter {
@@ -73,16 +72,20 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Several nodes may run a query in succession. A node begins its numbers at a multiple of this number, so late events
- * of a lost node sort before the events of its successor. */
+/**
+ * Several nodes may run a query in succession. The numbers of each node begin after its own multiple, so that late
+ * events of a lost node sort before the events of its successor.
+ */
 const EACH = 10_000_000;
 
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** If the two events are from different nodes, the end of the first node's events is unknown, so events that are
- * missing at that point do not count. */
+/**
+ * The end of the first node's events is unknown, so between events of two nodes, only the second node's missing events
+ * count.
+ */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

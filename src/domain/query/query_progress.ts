@@ -89,7 +89,9 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/** A call that its block did not await may end later; Vis shows such an end for the newest earlier steps. */
+/**
+ * A call that its block did not await may end in a later step. Vis shows this end in one of the newest earlier steps.
+ */
 const MOST_EARLIER = 50;
 const TIMED_FROM_MS = 5_000;
 
@@ -100,7 +102,7 @@ export class QueryProgress {
   /** The last event changed this earlier step. */
   late: Step | null = null;
   #earlier: readonly Step[] = [];
-  /** `used` and `budget` count all steps, but `iteration_started` counts only steps that use the budget. */
+  /** These numbers count all steps, but `iteration_started` counts only steps that use the budget. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
   /** Vis may still refuse this part of an answer. */
@@ -119,7 +121,7 @@ export class QueryProgress {
     this.#now = now;
   }
 
-  /** The time of a call that has run for some seconds, such as "12 s of 120 s"; "" for the other calls. */
+  /** Returns the time of a call that has run for some seconds, such as "12 s of 120 s", and otherwise "". */
   get callTime(): string {
     const ms = this.phase === "calling" && this.#call !== null ? this.#now() - this.#call.since : 0;
     if (ms < TIMED_FROM_MS) return "";
@@ -257,18 +259,18 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** The code as one line. An indented line or a closing bracket continues the statement before it. */
+/** The result is one line. An indented line or a closing bracket continues the previous statement. */
 export function codeLine(code: string, most = CODE_CHARS): string {
   return oneLine(code.slice(0, 4 * most).trim().replace(/\n+(?=[^\s)\]}])/g, " ⏎ "), most);
 }
 
-/** The class name of a failed host call's error and of a timeout tells people nothing, so the text omits it. */
+/** The text omits a class name that tells people nothing: a failed host call and a timeout. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" || error.name === "Timeout" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** The channels draw the list of tasks elsewhere, so a block that only changed the list needs no line of code. */
+/** Channels show the plan elsewhere, so a block that only changed the plan needs no line of code. */
 function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "" || !beginsWithPlan(code)) return false;
   return result.defined.every((name) => name === PLAN_VARIABLE);
@@ -276,14 +278,16 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
 
 export const ONLY_ANSWERS = /^(?:await )?answer\([^]*\);?$/;
 
-/** The channels draw the answer below the steps, so a block that only gave the answer needs no line. */
+/** Channels show the answer below the steps, so a block that only gave the answer needs no line. */
 export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed but no
- * call did, so that only its error is a failure. `lines` has a line for each mark. */
+/**
+ * `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed
+ * without a failed call. `lines` has one line for each mark.
+ */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

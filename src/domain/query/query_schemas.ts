@@ -2,8 +2,6 @@ import { z } from "zod";
 import type { Frozen, JsonValue } from "../kit/json.ts";
 import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES, READING_MODES } from "./outcomes.ts";
 
-/** The types, the JSON Schemas of the API and the output of `vis help --schema` come from these schemas. */
-
 const count = z.number().int().min(0);
 const whole = z.number().int();
 const block = whole.describe("Index in the iteration, 0-based");
@@ -134,8 +132,10 @@ export const BlockResultSchema = z.object({
   ms: z.number(),
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
-  /** The list has the first 1,000 calls that ended with the block, and later the calls that ended after it. The first
-   * 100 calls have `action`, `outcome` and `output`. */
+  /**
+   * The list has the first 1,000 calls that ended with the block, and all calls that ended later. Only the first 100
+   * calls have `action`, `outcome` and `output`.
+   */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
@@ -190,7 +190,7 @@ export const KeptRuleSchema = z.object({
 export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
 export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
-/** A server-sent event has this data, and a line of `vis run --output jsonl` is this data. */
+/** This object is the data of a server-sent event, and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
   event("iteration_started", {
@@ -224,7 +224,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   }).describe(
     "Output of a call that has run for a second. Vis sends this event up to five times a second; stored steps omit it",
   ),
-  /** `approval_answered` with the same id follows, unless the query ends first. */
+  /** An `approval_answered` with the same id follows, unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {
     id: z.string(),

@@ -9,7 +9,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly model: string;
   readonly createdAt: number;
   readonly steered: readonly SteeredMessage[];
-  /** If a fork shows only earlier iterations, this is the time at which the next iteration began. */
+  /** The first iteration that the fork does not show began at this time. */
   readonly forkedAt?: number;
 }
 
@@ -19,7 +19,7 @@ interface RunningQuery extends QueryFacts {
   readonly reason: null;
   readonly waiting: readonly string[];
   readonly question?: string;
-  /** `approval` has the newest question to the user, even after its answer. */
+  /** The newest approval stays here after its answer. */
   readonly approval?: StoredApproval;
 }
 
@@ -36,7 +36,7 @@ export type StoredQuery = RunningQuery | EndedQuery;
 
 export interface SteeredMessage {
   readonly text: string;
-  /** The model call of this iteration (1-based) shows the message. */
+  /** The model call of this iteration (1-based) contains the message. */
   readonly iteration: number;
   readonly at: number;
 }
@@ -45,13 +45,13 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** The model call with these messages broke off, so the store lacks the iteration of these messages. */
+/** The model call with these messages was interrupted, so the store has no iteration for them. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
 
 export interface IterationRange {
-  /** This 0-based position precedes the first iteration of the range; -1 stands for the beginning. */
+  /** The range begins after this 0-based position. For the whole query, the position is -1. */
   readonly after: number;
   readonly limit: number;
 }
@@ -80,7 +80,6 @@ export function reviewRequest(target: string, instructions = ""): string {
 
 export interface ReviewTarget {
   readonly kind: "uncommitted" | "range" | "commit" | "branch";
-  /** The name is "" for the uncommitted changes. */
   readonly name: string;
 }
 
@@ -101,7 +100,7 @@ function kindOf(target: string): ReviewTarget["kind"] {
   return /^(?:[0-9a-f]{7,40}|HEAD(?:@.*)?|.*[~^].*)$/.test(target) ? "commit" : "branch";
 }
 
-/** The inverse of `reviewRequest`. Returns null for any other text. */
+/** Returns null for a text that `reviewRequest` did not make. */
 export function reviewTarget(request: string): ReviewTarget | null {
   const [line = ""] = request.split("\n", 1);
   for (const [before, after] of Object.values(REVIEWS)) {

@@ -15,20 +15,20 @@ export function typedCommand(text: string): TypedCommand | null {
   return name === undefined ? null : { name, rest };
 }
 
-/** `prompt` is the text of the user's prompt with the name of the command. A prompt `review` replaces `/review`. */
+/** `prompt` is the text of the user's prompt with this name. A prompt named `review` replaces `/review`. */
 export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | null): TypedRequest | null {
   if (name === "plan") return { text: rest.trim(), only: name };
   if (prompt !== null) return { text: requestOfPrompt(prompt, rest.trim()) };
   return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
 }
 
-/** The first word on the line of the command is the target; other words and lines are instructions. */
+/** The target is the first word on the line of the command. All other words are instructions. */
 export function reviewOf(rest: string): [target: string, instructions: string] {
   const [first = "", target = ""] = /^[^\S\n]+(\S+)/.exec(rest) ?? [];
   return [target, rest.slice(first.length).trim()];
 }
 
-/** A value is the equivalent on the command line, or "" if there is none. */
+/** A value is the equivalent on the command line, or "" without an equivalent. */
 export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   new: "a request without -c",
   conversations: "vis conversations list",

@@ -15,8 +15,10 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** The codec bytes hold data, an instance, or the static fields of a function or class; other kinds have none. Data
-   * images with equal bytes share one table of values. */
+  /**
+   * The bytes encode data, an instance, or the static fields of a function or class. Other kinds have no bytes. Images
+   * with equal bytes share one table of values.
+   */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `root` is the key of the value in the table; null if the whole table is the value. For a function or class, `root`
    * is the variable with the same value. */
@@ -29,8 +31,7 @@ export interface VariableImage {
   /** `reason` tells why a value is lost, or which parts `bytes` lacks; "" without a reason. */
   readonly reason: string;
   readonly summary: VariableSummary;
-  /** The store has this name for the UTF-8 bytes of a text that is too large to pass around; `bytes` is empty in this
-   * case. */
+  /** The store has this name for a text that is too large to pass around; `bytes` is then empty. */
   readonly large?: string;
   readonly files?: Readonly<Record<string, string>>;
 }

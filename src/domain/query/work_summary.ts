@@ -22,7 +22,7 @@ export class StepCalls {
   readonly #names = new Map<string, string>();
 
   take({ name, action, ok = true, refusedByUser: refused = false, exitCode }: StepCall): void {
-    // A block records the action of its first calls only.
+    // Only the first calls of a block have an action.
     const key = action ? `${action.done} ${action.things}` : this.#names.get(name);
     if (key === undefined) return;
     this.#names.set(name, key);
@@ -66,9 +66,9 @@ export class QueryWork {
   readonly #commands = new Map<string, Command>();
   readonly #others: OtherChange[] = [];
   acted = false;
-  /** True after a call that is no command succeeded, and may have changed something. */
+  /** A successful call other than a command sets this field if the call may have changed something. */
   changed = false;
-  /** True after a command ended with code 0. */
+  /** A command that ends with code 0 sets this field. */
   ran = false;
 
   take(
@@ -91,7 +91,7 @@ export class QueryWork {
     } else if (changes === "other") {
       const namespace = name.slice(0, name.lastIndexOf("."));
       if (unfinished === false) {
-        // The finishing call has its own outcome, so the outcome of the unfinished work no longer holds.
+        // The call that finished the work has its own outcome.
         for (const other of this.#others) if (other.isUnfinished && other.namespace === namespace) other.outcome = "";
       }
       if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
@@ -129,17 +129,16 @@ export interface WorkParts {
   readonly others: string;
   readonly failed: Work["commands"];
   readonly good: Work["commands"];
-  /** Commands that the list of good ones omits. */
+  /** These commands are neither in `failed` nor in `good`. */
   readonly rest: Work["commands"];
   readonly more: string;
 }
 
-/** The facts of `text` by kind. */
 export function workParts({ files, changed, others, commands, text }: Work): WorkParts {
   const { failed, good } = shownCommands(commands);
   const rest = commands.filter((one) => !failed.includes(one) && !good.includes(one));
   return {
-    // An earlier version stored no `changed`.
+    // Older versions stored no `changed`.
     changed: changed ?? (files > 0 || others.length + commands.length === 0 ? text : ""),
     others: shown(others.slice(-SHOWN_OTHERS), others.length).join(", "),
     ...{ failed, good, rest },
@@ -147,8 +146,10 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
   };
 }
 
-/** Returns the notes, and for the work a line of each kind, and of each failed command. `fit` shortens a line, but not
- * the text after the line. `more` names a way to the omitted commands; without it, no command is omitted. */
+/**
+ * The result has the notes, a line for each kind of work, and a line for each failed command. `fit` shortens a line,
+ * but not the text after the line. `more` names a way to the omitted commands. Without `more`, all commands appear.
+ */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
   { undo, more: way = "", fit = (line, after) => line + after }: {
@@ -171,7 +172,6 @@ export function notesBelow(
   return notes.flatMap((note) => note === work.text ? lines : [note]);
 }
 
-/** The mark of a failed command in the lines of the work. */
 export const FAILED = "✗ ";
 
 type Commands = Work["commands"];
@@ -184,8 +184,10 @@ function failedText({ command, outcome }: Commands[number]): string {
   return `${FAILED}${oneLine(command, SHOWN_CHARS)} (${outcome})`;
 }
 
-/** A failed command is more important than a command with an outcome, such as a count of tests, and a newer command
- * than an older one. The result has the order of `commands`. */
+/**
+ * Failed commands come first, then commands with an outcome, such as a count of tests, then newer commands. The result
+ * keeps the order of `commands`.
+ */
 function important(commands: Commands, most: number): Commands {
   const rank = (one: Command): number => hasFailed(one) ? 0 : one.outcome !== "" ? 1 : 2;
   const first = new Set(commands.toReversed().toSorted((one, other) => rank(one) - rank(other)).slice(0, most));
@@ -200,8 +202,10 @@ function shownCommands(commands: Commands): { readonly failed: Commands; readonl
   };
 }
 
-/** The verb stands before the first of several commands. A command without an exit code and without an outcome had not
- * ended. */
+/**
+ * One verb covers all successive commands with this verb. Without an exit code and an outcome, the command had not
+ * ended.
+ */
 function withVerbs(commands: Commands): readonly string[] {
   const verbOf = ({ exitCode, outcome }: Commands[number]): string =>
     exitCode === null && outcome === "" ? "started" : "ran";
@@ -218,7 +222,7 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** Vis keeps at most this many lines of all files, to detect changes that later changes undo. */
+/** Vis keeps at most this number of lines, to detect changes that later changes revert. */
 const MAX_LINES = 50_000;
 const MAX_NOTE = 200;
 
@@ -236,8 +240,10 @@ interface Changed extends Counts {
   readonly less: Lines;
 }
 
-/** Lines that a later change reverts do not count, as far as `MAX_LINES` reaches. A file that is unchanged in the end
- * does not count. */
+/**
+ * Within `MAX_LINES`, lines that a later change reverts do not count. A file that is unchanged in the end does not
+ * count.
+ */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;

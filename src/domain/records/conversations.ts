@@ -16,8 +16,7 @@ export interface NewConversation {
 
 export interface BranchPoint {
   readonly queryId: string;
-  /** `position` is the last included iteration (0-based). Null includes all iterations, and -1 is the state before the
-   * query. */
+  /** `position` is the last included iteration (0-based). Null includes all iterations, and -1 includes none. */
   readonly position: number | null;
 }
 
@@ -66,10 +65,10 @@ export interface ConversationSummary {
   readonly queries: number;
   readonly activeAt: number;
   readonly running: boolean;
-  /** If true, a running query waits for an answer of the user. */
+  /** If true, a running query waits for an approval. */
   readonly asks: boolean;
   readonly place: number;
 }
 
-/** The file of an exported conversation must fit into memory as one text. */
+/** An import reads the file into memory as one text. */
 export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;

@@ -18,7 +18,7 @@ export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 export const CheckSchema = z.object({
   problems: z.array(z.string()),
   contents: count,
-  /** `prune` removes unreferenced texts and values, which are not a fault. */
+  /** Unreferenced texts and values are not a fault: `prune` removes them. */
   unused: count,
   schemaVersion: count,
   ms: z.number(),
@@ -66,7 +66,7 @@ export interface DatabaseMaintenance {
   restore(source: string): Promise<DatabaseRestoreReport>;
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
-  /** Keeps a conversation whose query a live process may still run. */
+  /** A conversation stays while a live process may run one of its queries. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Rejects while another process uses the database. */
   vacuum(): Promise<VacuumReport>;

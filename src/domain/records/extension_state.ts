@@ -1,7 +1,7 @@
 import type { JsonValue } from "../kit/json.ts";
 
 export interface StateVersion {
-  /** The number is 1-based, and increases with each change, deletions included. */
+  /** The number is 1-based. Each change increases it, deletions included. */
   readonly version: number;
   readonly value: JsonValue | undefined;
   readonly at: number;
@@ -19,7 +19,7 @@ export interface FoundState extends StateEntry {
 }
 
 export interface StateQuery {
-  /** Null selects global state; an absent id selects all states. */
+  /** Null selects global state. Without an id, all states match. */
   readonly conversationId?: string | null | undefined;
   readonly prefix?: string | undefined;
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
@@ -30,7 +30,7 @@ export interface StateQuery {
 export interface StatePlace {
   readonly namespace: string;
   readonly branchId: string | null;
-  /** If neither `iterationId` nor `queryId` is set, a change belongs to the newest point of the branch. */
+  /** Without both ids, a change belongs to the newest point of the branch. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }
@@ -54,6 +54,6 @@ export interface StateStore {
     which: { readonly prefix?: string | undefined; readonly limit: number },
   ): Promise<readonly StateEntry[]>;
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]>;
-  /** Returns false if the key had no value. For a global key, removes all versions. */
+  /** Resolves with false if the key had no value. A deleted global key loses all of its versions. */
   delete(place: StatePlace, key: string): Promise<boolean>;
 }

@@ -83,8 +83,10 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** With a branch, the search covers the queries that the branch shows: its own queries, and queries of its ancestors
-   * up to the forks. */
+  /**
+   * A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
+   * these.
+   */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** `since` is inclusive, and `until` is exclusive. */
@@ -110,8 +112,7 @@ export interface SearchHit {
   readonly field: string;
 }
 
-/** Returns the best match of each conversation, and the number of its other matches. The best match of all comes
- * first. */
+/** Each conversation has its best match and the number of its other matches. The best match of all comes first. */
 export function bestHits<H extends Pick<SearchHit, "conversationId">>(
   hits: readonly H[],
 ): readonly { readonly hit: H; readonly others: number }[] {
@@ -120,14 +121,14 @@ export function bestHits<H extends Pick<SearchHit, "conversationId">>(
   );
 }
 
-/** If `isCut` is true, the search may have left out matches. */
+/** `isCut` means that the search may have left out matches. */
 export function othersText(others: number, isCut: boolean): string {
   if (others === 0) return "";
   return `and ${isCut ? "at least " : ""}${counted(others, "more match")} in this conversation`;
 }
 
 export interface LogFilter {
-  /** The list has at most this many rows: the newest or, with `after`, the oldest. */
+  /** The result has at most this number of rows: the newest, or the oldest with `after`. */
   readonly limit: number;
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
@@ -156,9 +157,8 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** `block` is 0-based. An entry cannot refer to a block that is not stored yet. */
+  /** `block` is 0-based. The store must already have the block. */
   readonly block?: number;
-  /** The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 

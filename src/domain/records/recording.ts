@@ -6,7 +6,7 @@ import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
 import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
 
-/** If a plain model call has a reply and an error, the length limit of the model cut the reply. */
+/** A plain model call has both a reply and an error if the length limit of the model cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
 /** `pieces` are readable while the store is open. */
@@ -169,8 +169,7 @@ export interface RecordingDifference {
   readonly replayed: string;
 }
 
-/** A query that ends for one of these reasons may end at another moment in a replay, so Vis does not compare its
- * end. */
+/** A query with one of these reasons may end at another moment in a replay, so Vis does not compare its end. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "forked",
@@ -235,7 +234,7 @@ function iterationDifferences(
   }
   const children = [...replayed.children];
   for (const child of recorded.children) {
-    // Sub-queries that ran in parallel may have started in another order.
+    // Parallel sub-queries may have started in another order.
     const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
     const [other] = at === -1 ? [] : children.splice(at, 1);
     if (other) found.push(...compareRecordings(child, other, { above: `${place}, sub-query, `, paths }));
@@ -325,7 +324,6 @@ export interface ReplayRequest {
   readonly signal: AbortSignal;
 }
 
-/** The caller must call `close` after the session. */
 export interface ReplayPlace {
   readonly workspace: string;
   readonly home: string | null;
