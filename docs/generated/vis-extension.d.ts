@@ -1,50 +1,53 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 738ad8598d148eee294f058ecb9d53302d88e6283ea9a99529c3b3e1e1986dcb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 13cd3544940716d8812f3607793e992d20fc9ded343e0f5c4d26d0be5c267f3d
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** Untrusted JSON needs limits: many values take a multiple of the memory of their text, and deep nesting overflows the
- * stack of recursive functions. */
+/**
+ * Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the stack.
+ */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
 }
-/** `what` names the exceeded limit. */
+/** `what` describes the exceeded limit. */
 export declare class JsonTooLarge extends RangeError {
   readonly limit: "values" | "depth";
   readonly what: string;
   readonly name = "JsonTooLarge";
   constructor(limit: "values" | "depth", what: string);
 }
-/** Counts the values and levels of JSON that arrives in pieces, before a parser builds the values. Accepts invalid
- * JSON. */
+/**
+ * Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid JSON.
+ */
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
   restart(): void;
-  /** Throws `JsonTooLarge` above a limit. */
   push(text: string): void;
 }
-/** Throws `JsonTooLarge` before the parser builds a value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before the parser builds a value, and otherwise the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** Returns `read`, the parsed text, with a BigInt for an integer outside the safe range of numbers. */
+/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range. */
 export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
-  /** `what` follows "Allow Vis to", such as "run npm ci with network". */
+  /** The text follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The exact text of the action, such as a command line or an address. Channels show it on a line of its own. */
+  /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
   readonly why: string;
-  /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
+  /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
   /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
-  /** This option of the command line allows such calls for one run, such as "--set shell.network=true". The question
-   * does not show the option; a run that can ask nobody names it. */
+  /**
+   * This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
+   * the option; a run that cannot ask names it.
+   */
   readonly option?: string | undefined;
 }
 export interface Approval {
@@ -55,43 +58,44 @@ export interface Approval {
 /** Omits the path in parentheses at the end of a scope, unless two scopes differ only in that path. */
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
-  /** `text` describes the outcome in a few words, such as "12 passed" or "exit code 1". */
+  /** The text is a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
   /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
+  /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */
   readonly output?: string | readonly string[];
-  /** The hint tells people how the failed call could succeed. */
+  /** The hint tells people how the call could succeed. */
   readonly hint?: string;
-  /** The model finds the whole of a long output in this variable. */
+  /** This variable has the whole of a long output, for the model. */
   readonly kept?: string;
   /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
   /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
   readonly subject?: string | readonly string[];
-  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
-   * of its namespace. */
+  /**
+   * If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
+   * work of its namespace.
+   */
   readonly unfinished?: boolean;
 }
-/** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
+/** Channels show these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
   readonly doing: string;
   readonly done: string;
   readonly things: string;
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
-  /** The call works in this folder, so calls with the same arguments in other folders are other calls. */
+  /** Calls with the same arguments in different folders are different calls. */
   readonly folder?: string;
-  /** The call ends at this time limit. */
   readonly limitMs?: number;
 }
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
 }
-/** A page on which a web search of a service is based. The title may be "". */
+/** A web search of a service used this page. The title may be "". */
 export interface WebSource {
   readonly title: string;
   readonly url: string;
@@ -101,7 +105,7 @@ export interface WebFindings {
   readonly sources: readonly WebSource[];
 }
 export interface StateVersion {
-  /** The number is 1-based, and increases with each change, deletions included. */
+  /** The number is 1-based. Each change increases it, deletions included. */
   readonly version: number;
   readonly value: JsonValue | undefined;
   readonly at: number;
@@ -195,8 +199,10 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** With a branch, the search covers the queries that the branch shows: its own queries, and queries of its ancestors
-   * up to the forks. */
+  /**
+   * A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
+   * these.
+   */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** `since` is inclusive, and `until` is exclusive. */
@@ -221,7 +227,7 @@ export interface SearchHit {
   readonly field: string;
 }
 export interface LogFilter {
-  /** The list has at most this many rows: the newest or, with `after`, the oldest. */
+  /** The result has at most this number of rows: the newest, or the oldest with `after`. */
   readonly limit: number;
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
@@ -248,9 +254,8 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** `block` is 0-based. An entry cannot refer to a block that is not stored yet. */
+  /** `block` is 0-based. The store must already have the block. */
   readonly block?: number;
-  /** The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 export interface SpawnOptions {
@@ -885,8 +890,10 @@ export interface NormalExtension extends Extension {
 }
 /** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
-/** Starts tasks in the order of their requests as long as the sum of the running amounts is at most `limit`. With the
- * default limit, the semaphore is a mutex. */
+/**
+ * Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
+ * mutex.
+ */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
@@ -898,21 +905,22 @@ export declare class Semaphore {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
   }): Promise<T>;
-  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
+  /** The caller must give the amount back with `release`. An amount above the limit waits forever. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
-/** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/**
+ * Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself continues.
+ */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
-/** Long synchronous work must not block the process, so the work checks `due` often and rests when `due` is true. */
+/** Long synchronous work blocks the process, so the work must often check `due`, and rest when `due` is true. */
 export declare class Pace {
   #private;
   constructor(signal?: AbortSignal);
   get due(): boolean;
-  /** Throws the signal's reason once the signal has aborted. */
   rest(): Promise<void>;
 }
-/** Resolves with false if the time is up first. A rejection of the work counts as settled. */
+/** Resolves with false if the time is up first. A rejection also counts as settled. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** The map drops the oldest entry once it has more than `most` entries. `get` does not change the order; `set` makes an
  * entry the newest. */
@@ -932,45 +940,44 @@ export declare class ByteBuffer {
   clear(): void;
 }
 export interface TextFormat {
-  /** `TextDecoder` accepts this label. */
   readonly encoding: string;
-  /** If true, the bytes begin with a byte order mark, which the text does not contain. */
+  /** If true, a byte order mark precedes the text, which does not contain the mark. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** `replaced` counts the U+FFFD characters of the text that replace invalid bytes; writing the text back would lose
-   * these bytes. */
+  /** This number of U+FFFD characters replaces invalid bytes, which writing the text back would lose. */
   readonly replaced: number;
 }
-/** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
+/** Without `encoding`, returns null for binary bytes, and may guess the encoding of other bytes. */
 export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
-/** The section and the key are in lower case. */
+/** `section` and `key` are in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
   readonly key: string;
   readonly value: string;
 }
-/** A header and keys may share a line. Skips invalid syntax up to the end of its line. */
+/** Skips invalid syntax up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
-/** Returns whether the hashes of the repository have 32 bytes instead of 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Reads `~/.config/git/config`, `~/.gitconfig`, and the files that they include for `gitDir`. Returns an empty list
- * without a home. */
+/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Without a home, no setting exists. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** Returns the real path of the repository folder that `.git` is or names, or the absolute path of a missing folder.
- * Returns null if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
+/**
+ * Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
+ * null without a usable `.git`. Throws Error for a name that is not UTF-8.
+ */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** Returns the real path of the folder that the worktrees of a repository share. Throws Error if the file `commondir`
- * has a name that is not UTF-8. */
+/** Worktrees of one repository share this folder. Throws Error if `commondir` contains a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
-/** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
- * command that can write only in `top` cannot forge that name. The arguments must be real paths. */
+/**
+ * Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
+ * that can write only in `top` cannot forge this name. The arguments must be real paths.
+ */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
@@ -986,21 +993,22 @@ declare class GitIndexEntry {
   get isSubmodule(): boolean;
   get isConflict(): boolean;
 }
-/** Reads an index of version 2, 3 or 4. An index of another version has no entries. */
+/** Reads versions 2, 3 and 4. An index of another version has no entries. */
 export declare class GitIndex {
   #private;
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** Returns the name of the file with the other entries of a split index, or null. The caller must read all entries
-   * first. */
+  /**
+   * Returns the name of the file with the other entries of a split index, or null. The caller must first read all
+   * entries.
+   */
   get shared(): string | null;
 }
-/** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
+/** Accepts https, and http only to a loopback address, which another machine cannot impersonate. */
 export declare function isSecureUrl(text: string): boolean;
-/** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has
- * access. The folder must exist. */
+/** Readers always see either the old or the new text. Only the owner has access by default. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -1014,37 +1022,42 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** The caller must check that the entry is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
-/** Returns whether `path` is `folder` or inside it. Both paths must be absolute. */
+/** Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
 /** Both paths must be absolute. Returns false for the folder itself. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** If true, the text keeps its byte order mark, and bytes that are not UTF-8 are an error, so that writing the text
-   * gives the same bytes. */
+  /**
+   * If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the same
+   * bytes.
+   */
   readonly exact?: boolean;
 }
-/** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that another
- * process replaces or extends during the read. Other errors are the system's. The calls are synchronous, because
- * asynchronous calls of the runtime take ten times longer, and the read rests between pieces. */
+/**
+ * A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
+ * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
+ * The read rests between pieces.
+ */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
-/** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
- * descriptor. */
+/**
+ * Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor.
+ */
 export declare function openPlainFile(path: string): number | null;
-/** Returns up to `most` first bytes. Returns null for a link or another kind of file, and for a file that Vis cannot
- * read. */
+/** Returns null for a link, another kind of file, and a missing or unreadable file. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
-/** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
- * link gives null, because the link may lead out of a repository. */
+/**
+ * Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
+ * null, because the link may lead out of a repository.
+ */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries. On Linux, this function uses the C library, because `Deno.readDir` first reads the
- * whole folder into memory. */
+/** On Linux, this function uses the C library, because `Deno.readDir` first reads the whole folder into memory. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
@@ -1054,36 +1067,35 @@ export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
  * exception. A pattern without `/` matches the last part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** Returns null if more than one letter, and more than a third of the letters of `asked`, differ from the nearest
- * name. */
+/** A name may differ in one letter, or in a third of the letters of `asked`. Returns null if no name is that close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
-/** Returns up to three names, nearest first. Two names count as close if one contains the other. */
+/** Returns up to three names, nearest first. Two names are close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
-/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
- * Ignores letters after the first `MAX_LENGTH`. */
+/**
+ * The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
+ * after the first `MAX_LENGTH` do not count.
+ */
 export declare function editDistance(one: string, other: string): number;
-/** The message of an advised error ends with its advice, which can name functions and options of the model. People read
- * the message without the advice. */
+/** Advice may name functions and options of the model, so people read the message without its advice. */
 export declare function advised<E extends Error>(error: E, advice: string): E & {
   readonly advice: string;
 };
 export declare function withoutAdvice(error: Error): string;
-/** `tell` gets the reason without the advice, which the new error keeps. */
+/** `tell` gets the reason without its advice. The new error keeps the advice. */
 export declare function retold(error: unknown, tell: (reason: string) => string): Error;
 export declare function messageOf(error: unknown): string;
-/** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
- * such as "JSON" stay. */
+/**
+ * Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
+ * "JSON".
+ */
 export declare function reasonOf(error: unknown): string;
-/** Returns the name and the meaning of an error number of Linux, such as "EPERM: operation not permitted". */
 export declare function errnoText(errno: number): string;
 export declare function counted(count: number | bigint, one: string, digits?: string): string;
 export declare function clip(text: string, limit: number): string;
-/** A shortened text has at most `limit` UTF-16 units, ends with "…", and does not end within a surrogate pair. */
+/** The result has at most `limit` UTF-16 units, and does not end within a surrogate pair. */
 export declare function shorten(text: string, limit: number): string;
 export declare function oneLine(text: string, limit: number): string;
-/** Joins the first `most` texts, and counts the others. */
 export declare function someOf(texts: readonly string[], most?: number, between?: string): string;
-/** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
 export interface CommandFacts {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
