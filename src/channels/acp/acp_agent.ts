@@ -249,8 +249,7 @@ interface Prompt {
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** Embedded texts become variables, so that model calls do not repeat a large file. Throws `UsageError` for an
- * unsupported kind of content. */
+/** Embedded texts become variables, so that model calls do not repeat a large file. */
 function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];
   const images: Image[] = [];
@@ -345,7 +344,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    // The request may fail after the signal has aborted, when `abortable` no longer waits for it.
+    // The editor may reject the request after the signal has aborted, when `abortable` no longer waits.
     asking.catch(() => {});
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";

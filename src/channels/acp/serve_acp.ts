@@ -25,8 +25,7 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** The input ends after the responses to its requests, so that a program that closes its end early gets its
- * responses. After the last message, `cancel` ends the running prompts, so that these responses come soon. */
+/** A program may close its input right after its requests, so the agent's input ends only after the responses. */
 function answeredStream({ readable, writable }: Stream, cancel: () => void): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();

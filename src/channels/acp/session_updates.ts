@@ -8,7 +8,7 @@ import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 
 const RESULT_CHARS = 8_000;
-/** A call may end after its block, so the last ended blocks stay known. */
+/** A call may end after its block, so `SessionUpdates` keeps the blocks that ended last. */
 const MOST_BLOCKS = 50;
 
 interface Call {
@@ -26,7 +26,6 @@ export class SessionUpdates {
     this.#workspace = workspace;
   }
 
-  /** Returns null for an event that the editor does not show. */
   take(event: QueryEvent): SessionUpdate | null {
     switch (event.type) {
       case "thinking":

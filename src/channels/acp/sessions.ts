@@ -23,8 +23,7 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Sessions with the same folder and servers share one opened folder. `close` leaves the conversations in the store,
- * because another connection may load them. */
+/** Another connection may load the conversations, so `close` leaves them in the store. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -87,7 +86,7 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Aborts after `cancelAll`, for prompts that have not started yet, too. */
+  /** Also aborts prompts that have not started yet. */
   get cancelled(): AbortSignal {
     return this.#cancelled.signal;
   }
@@ -111,7 +110,7 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Editors make a session for each window, so many sessions stay without a request. */
+  /** Editors make a session for each window, so many sessions never get a request. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {
@@ -139,7 +138,6 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** The user configured these servers in the editor. Throws `UsageError` for a type that Vis does not support. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

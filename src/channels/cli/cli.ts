@@ -174,7 +174,6 @@ async function hasExtension(name: string, services: Services): Promise<boolean> 
   return listed.some(({ alias, state }) => state === "loaded" && alias === name);
 }
 
-/** A value of an option is no word of the request. */
 function wordsOf(args: readonly string[], program: Command): readonly string[] {
   const options = program.commands.find((command) => command.name() === "run")?.options ?? [];
   const takesValue = (arg: string): boolean =>
@@ -213,7 +212,7 @@ export const COMMANDS: readonly string[] = [
 
 const LINES: readonly string[] = ["logs"];
 
-/** With `only`, builds the part with this command, because building all parts slows the start. */
+/** `only` names the command whose part is built, because building all parts slows the start. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")

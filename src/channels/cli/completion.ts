@@ -252,8 +252,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script calls `vis __complete -- WORD…`, whose first line is :none, :files or :folders. Each further line is a
- * candidate, a tab and its description. */
+/** The script calls `vis __complete -- WORD…`, whose first line of output is :none, :files or :folders. Each further
+ * line is a candidate, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

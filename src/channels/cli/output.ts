@@ -17,7 +17,6 @@ export function printReport(
   return 0;
 }
 
-/** Terminal controls and most invisible characters become escapes; the joiners of emoji stay. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }

@@ -293,7 +293,7 @@ export class Progress {
   #thought: number | null = null;
   #tasks = "";
   readonly #meanwhile: QueryEvent[] = [];
-  /** The answer of a failed query repeats the reason, so `Progress` prints the reason only if the query continues. */
+  /** The answer of a failed query can repeat the reason, so Vis prints the reason only with the next event. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -469,7 +469,7 @@ export class Progress {
     return `${state === "ok" ? this.#color.green("✓") : this.#color.red("✗")} ${text}`;
   }
 
-  /** The line of the block is already printed. */
+  /** Vis has already printed the line of the block, so a late call gets its own lines. */
   #endedLate(at: string, event: Extract<QueryEvent, { type: "host_call" }>): void {
     const tally = BlockTally.of([event]);
     if (tally.text === "") return;

@@ -92,7 +92,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** Readers would join a long line again for each smaller piece, so a piece ends with a line break. */
+/** Readers join an incomplete line again for each piece, so each piece ends with a line break. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

@@ -23,8 +23,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The bot stores the id of each message before the bot fills the message, so that a restart repeats no part of an
- * answer. Only a message that replaces a deleted message has its text from the start. */
+/** The bot stores the id of a message before it sends the text of the answer, so that a restart repeats no part. Only a
+ * replacement for a deleted message has its text from the start. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -55,8 +55,7 @@ export class AnswerMessages {
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** With `anew`, sends new messages, because edits notify no device. Rejects with `TelegramError` if the chat accepts
-   * no message, and with `Cancelled`. */
+  /** With `anew`, sends new messages, because edits notify no device. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},

@@ -1,7 +1,3 @@
-/* `openTelegram` in this file is the entry point of this folder. An update passes `updates.ts`, `inbox.ts` and
-   `chat_worker.ts`, which runs a command or a query. `messenger.ts` writes into chats within the limits of
-   Telegram. */
-
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
@@ -34,7 +30,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly deleteWebhook: boolean;
   /** Telegram sends updates to this URL. With null, the bot polls. */
   readonly webhookUrl: string | null;
-  /** The bot calls this for each message and button, so that a change of the list applies without a restart. */
+  /** The bot calls `allowed` for each message and button, so that a change of the list applies without a restart. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
@@ -47,8 +43,6 @@ export interface OpenedBot extends RunningBot {
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Rejects like `open`, with `ConfigError` if Telegram refuses a call, and with `Cancelled`. A failed start leaves no
- * session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
@@ -130,7 +124,6 @@ class TelegramBot {
     this.#failed.promise.catch(() => {});
   }
 
-  /** Rejects with `ConfigError` if Telegram refuses the token or another program polls. */
   get ended(): Promise<void> {
     if (this.#ended !== null) return this.#ended;
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
@@ -140,7 +133,7 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Gives running queries `shutdownMs` to end. At the next start of the bot, interrupted queries continue. */
+  /** The inbox keeps interrupted queries for the next start of the bot. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();
@@ -233,7 +226,7 @@ class TelegramBot {
     return null;
   }
 
-  /** An interrupted query asks again, so the bot does not store the answer to an approval. */
+  /** An interrupted query asks again, so the bot stores no answer to an approval. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

@@ -20,8 +20,7 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The token is part of every URL, so Vis replaces errors of the network. Calls reject with `TelegramError`, or with
- * `Cancelled`. */
+/** The token is part of every URL, so Vis replaces network errors. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -34,7 +33,7 @@ export class BotApi {
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** This part of the token is not secret. */
+  /** The bot id is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -145,7 +144,6 @@ export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** The value is 0 if Telegram names no time. */
   readonly retryAfterMs: number;
 
   constructor(
@@ -176,8 +174,6 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Repeats a call through connection losses and flood limits. Rejects with `TelegramError` if waiting cannot help, and
- * with `Cancelled`. */
 export async function untilReached<T>(call: () => Promise<T>, { clock, log, note, signal }: Waiting): Promise<T> {
   for (let failures = 1;; failures++) {
     try {

@@ -39,8 +39,6 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Resolves with null if the message has no command, or if another bot of the group may handle the command. Rejects
- * with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -198,7 +196,7 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** Without an existing chosen conversation, resolves with the chat's first conversation. */
+/** If the chosen conversation no longer exists, resolves with the chat's first conversation. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

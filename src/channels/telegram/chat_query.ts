@@ -72,7 +72,6 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Errors of the query become the answer. Rejects if Telegram refuses the token, or if the inbox fails. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -124,7 +123,6 @@ export class ChatQuery {
     return resultText(result, { model: session.model });
   }
 
-  /** A query that an earlier process began continues with its key. Rejects like `ask`, and with `Cancelled`. */
   async #result(
     conversations: Conversations,
     branch: Conversation,

@@ -78,8 +78,6 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** An edit changes a waiting message or steers the query that has the message. For an answered message, the bot only
-   * tells the user that the edit has no effect, and not each time. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -145,7 +143,7 @@ export class ChatWorker {
     }
   }
 
-  /** If the query ends before a step shows the message, the message waits for its turn. */
+  /** If the query ends before a step shows the message, the message becomes a request. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;
@@ -161,8 +159,8 @@ export class ChatWorker {
     );
   }
 
-  /** A failing store or a refused token ends the bot. After a defect, the bot removes the message, because the message
-   * would return at each start. */
+  /** A failing store or a refused token ends the bot. After another defect, the bot removes the message, which would
+   * otherwise fail again at each start. */
   async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
     if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {
@@ -196,7 +194,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** Sends a short reply at most once. If the program ends during the call, the user may not get the reply. */
+  /** The inbox marks a reply before its sending, so that a crash repeats no reply. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;

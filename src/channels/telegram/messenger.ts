@@ -176,7 +176,6 @@ export class Outbox {
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));
   }
 
-  /** Makes no call if other calls wait or the limits of the chat do not allow a call now. Ignores errors. */
   async try(chat: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const lane = this.#lane(chat);
     const now = this.#clock.now();

@@ -29,7 +29,7 @@ interface Waiting {
   readonly messages: number[];
 }
 
-/** An answer counts only in the chat of the approval. The caller checks whether the sender may use the bot. */
+/** The caller checks whether the sender may use the bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;

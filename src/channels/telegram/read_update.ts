@@ -76,7 +76,6 @@ const UNFIT: Readonly<Record<string, string>> = {
   checklist: "checklists",
 };
 
-/** Any field of `update` may be missing. In a group, the bot ignores messages that do not address it. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
   if (update.callback_query) return pressOf(update.callback_query, update.update_id);
   const message = update.message ?? update.edited_message;

@@ -30,14 +30,13 @@ export class ModelSessions {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** Rejects with `ConfigError` for an unusable model, and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Runs `work` after the session that last used the branch has closed its part of the branch. */
+  /** Only one session may have a branch open, so `work` waits for the session that last used the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },
@@ -97,7 +96,6 @@ export class ModelSessions {
     }
   }
 
-  /** Callers that need the model during the closing wait for its end and open the model again. */
   #end(model: string | null, { opened }: Slot): void {
     this.#slots.delete(model);
     const closed = async (): Promise<void> => {

@@ -11,8 +11,7 @@ const POLL_SECONDS = 50;
 /** A batch of this many of the longest messages fits one row of the inbox. */
 const BATCH = 50;
 
-/** `mark` resolves with the highest accepted update, or null. Telegram forgets updates only after `accept` resolves.
- * Rejects with `TelegramError`, and like `accept`. */
+/** `mark` resolves with the highest accepted update, or null. Telegram forgets updates only after `accept` resolves. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -55,8 +54,7 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Rejects with `TelegramError` if Telegram refuses the address. The webhook stays after the end of the bot, so that
- * Telegram keeps updates. */
+/** The webhook stays after the end of the bot, so that Telegram keeps updates. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, ...waiting }: Waiting & { readonly api: BotApi },
@@ -112,7 +110,7 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Vis need not store a secret that it can derive from the token. */
+/** A secret from the token needs no storage. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

@@ -23,7 +23,7 @@ import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
-/** During shorter requests, the user is still watching. */
+/** The user probably still watches the end of a shorter request. */
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
@@ -45,7 +45,6 @@ interface Elsewhere {
   readonly since: number;
   readonly turn: WatchedTurn;
   readonly step: ReturnType<Session["conversations"]["elsewhere"]["watch"]>;
-  /** The store knows this phase. */
   phase: string;
   question: string | null;
   asking: AbortController;
@@ -79,7 +78,6 @@ export interface SessionSpend {
 }
 
 interface ChatStatus {
-  /** The text precedes the phase, and is empty for a query of this screen. */
   readonly where: string;
   readonly phase: string;
   readonly ms: number;
@@ -89,7 +87,6 @@ interface ChatStatus {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** Text that the user types during a query steers this query or waits for its end. The transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -102,8 +99,7 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** Another process runs this query in the branch on the screen. The user can answer, steer and cancel the query
-   * here. */
+  /** Another process runs this query in the branch on the screen. */
   #elsewhere: Elsewhere | null = null;
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -163,7 +159,6 @@ export class ChatController {
     return this.#elsewhere?.turn.plan ?? this.#plan;
   }
 
-  /** The progress of the running query, of this screen or of another process. */
   get progress(): QueryProgress | null {
     return this.#running?.turn.progress ?? this.#elsewhere?.turn.progress ?? null;
   }
@@ -205,7 +200,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** The caller makes sure that no query runs. */
+  /** The caller ensures that this screen runs no query. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -312,7 +307,7 @@ export class ChatController {
       const answer = await approve(question, signal);
       await session().conversations.elsewhere.answer(branch.conversationId, question.id, answer);
     } catch (error) {
-      if (signal.aborted) return; // The user answered in the other window, or left.
+      if (signal.aborted) return; // The question has ended elsewhere, or the user has left.
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
       changed();
     }
@@ -432,7 +427,7 @@ export class ChatController {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
-          // The run before is no longer part of the conversation.
+          // The retry replaces the earlier run, which no longer counts.
           this.#spent = { ...this.#spent, ...spendOf(queries.slice(0, -1)) };
           const label = [query.only ?? "", "asked again"].filter((part) => part !== "").join(" · ");
           transcript.add(this.#asked = new RequestEntry(query.text, { label, shown }));
@@ -490,7 +485,7 @@ export class ChatController {
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
-      if (turn.progress.queryId === null) refused(); // If the query has begun, the database has the request.
+      if (turn.progress.queryId === null) refused(); // Once a query has begun, the database has the request.
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
@@ -518,7 +513,8 @@ export class ChatController {
     const { transcript, shown } = this.#parts;
     if (only === "plan" && status !== "interrupted") transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
     if (status !== "interrupted") this.#lastAnswer = answer;
-    else if (iterations > 0) void this.#readFacts(queryId, iterations); // No event reports the end of this step.
+    // No event reports the end of an interrupted step.
+    else if (iterations > 0) void this.#readFacts(queryId, iterations);
     if (status === "done") this.#plan = [];
     const steps = this.#spent.steps + iterations;
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
@@ -621,7 +617,7 @@ const OVER = "ended";
 function stateOf(query: StoredQuery): string {
   if (!query.running) return OVER;
   const { iterations, usage: { calls }, approval } = query;
-  // The number of calls grows when a step begins to run, and the number of iterations when it has ended.
+  // The number of calls grows when a step begins to run, and the number of iterations when the step ends.
   return `${calls} ${iterations} ${approval?.answer === null ? approval.question.id : ""}`;
 }
 

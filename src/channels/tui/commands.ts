@@ -28,7 +28,7 @@ interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget" | "rename">;
-  /** Resolves with a list of files and a diff, or with null if Vis cannot read the changes. */
+  /** Resolves with null if Vis cannot read the changes. */
   readonly uncommitted: () => Promise<string | null>;
   readonly retry: () => Promise<void>;
   readonly more: () => Promise<void>;
@@ -204,7 +204,7 @@ function displayCommands(parts: CommandParts): PaletteCommand[] {
   ];
 }
 
-/** The toggled lines may all be above the rows of the screen, so the screen says what it shows. */
+/** The lines that change may be above the visible rows, so a message reports the change. */
 async function turn(key: "thinking" | "iterations", { prefs, panels: { act } }: CommandParts): Promise<void> {
   const isShown = !prefs.get()[key];
   const what = key === "thinking" ? "Thinking" : "Steps";
@@ -261,7 +261,6 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
 
 const NO_CHANGES = "No request of this conversation has changed a file";
 
-/** Without changes of a request, shows the uncommitted changes. */
 async function showChanges(words: string, { chat, panels, uncommitted }: CommandParts): Promise<void> {
   const { act } = panels;
   if (words !== "" && words !== "all") return act.tell("Write /diff, or /diff all for the uncommitted changes");
@@ -350,7 +349,6 @@ export function isOfFile(text: string, commands: readonly PaletteCommand[]): boo
   return typed !== null && (commandNamed(typed.name, commands)?.ofFile ?? true);
 }
 
-/** Returns true for a request, and for a command whose words go to the model. */
 export function asksModel(text: string, commands: readonly PaletteCommand[]): boolean {
   const typed = typedCommand(text);
   return typed === null ? !isCommand(text) : commandNamed(typed.name, commands)?.asks ?? false;
@@ -363,7 +361,6 @@ function commandNamed(name: string, commands: readonly PaletteCommand[]): Palett
 const CONVERSATIONS = "/conversations";
 const UNDO = "/undo for the files of the last request, and /rewind to an earlier request";
 
-/** Interactive mode has commands of its own for some familiar words. */
 const WORDS: Readonly<Record<string, string>> = {
   ...FAMILIAR_WORDS,
   ...{ sessions: CONVERSATIONS, session: CONVERSATIONS, chats: CONVERSATIONS, threads: CONVERSATIONS },

@@ -186,7 +186,7 @@ export function keyAction(data: string, where: Where, keys: Readonly<Record<stri
   return hit?.action ?? null;
 }
 
-/** The input or the screen uses these keys, so the package must not use them to scroll or search. */
+/** The input or the screen uses these keys, so the terminal package must not. */
 const FREED: readonly Keybinding[] = [
   "tui.altScreen.pageUp",
   "tui.altScreen.pageDown",

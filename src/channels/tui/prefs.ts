@@ -55,7 +55,6 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Does not reject. For an unusable file, resolves with the defaults and a note for the user. */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -80,7 +79,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Another process may have changed the file. */
+  /** Another process may have changed the file, so each write begins with the stored values. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

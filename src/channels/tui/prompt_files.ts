@@ -18,8 +18,8 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** The first file of a name counts, and the workspace comes before the user. Links could lead out of a repository, so
- * Vis follows none. */
+/** A prompt of the workspace replaces a prompt of the user. A link could lead out of the repository, so Vis follows no
+ * link to a prompt or to a folder of prompts. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

@@ -1,6 +1,3 @@
-/* `runScreen` in this file is the entry point of this folder. `screen.ts` runs the actions of panels and commands,
-   `chat.ts` runs queries, and `entries/` draws the conversation. */
-
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";
@@ -10,8 +7,7 @@ import { watchEnd } from "./terminal.ts";
 const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
-/** Resolves with the exit code when the user quits. Rejects with `UsageError` if the conversation does not exist. Vis
- * restores the terminal before the promise settles. */
+/** Restores the terminal before the promise settles. */
 export async function runScreen(
   parts: Omit<ScreenParts, "terminal"> & {
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];

@@ -77,7 +77,7 @@ function hasModel({ model }: Session): boolean {
 }
 
 /** The package keeps the focus of the terminal private, so the returned terminal reads the input first. A slow
- * connection delivers two presses of Esc in one read, which the package passes on as one unknown key. */
+ * connection can deliver two presses of Esc in one read, which the package takes for one unknown key. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -94,8 +94,7 @@ const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
 
-/** The actions of panels and commands do not throw. The caller that opened the session closes the session after
- * `ended`. */
+/** The actions of panels and commands do not throw. After `ended`, the caller closes `session`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -347,7 +346,7 @@ export class Screen implements PanelActions {
 
   keep(request: string): void {
     const { text } = this.#input;
-    // A user who types while the screen opens has typed the beginning into the input.
+    // A user who types while the screen opens has typed the beginning of the request into the input.
     this.#input.replace(this.#unsent === null ? text + request : `${text}\n${request}`);
     this.#unsent = { text: this.#input.text, isFirst: false };
     this.tell("Choose a model: Vis then sends your request");
@@ -417,7 +416,7 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** The clipboard sequence of the terminal works over a remote connection. */
+  /** This sequence also sets the clipboard of the user's machine over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
@@ -538,7 +537,7 @@ export class Screen implements PanelActions {
     const number = ++this.#undoneReads;
     const options = { list: true, conversation: branch.conversationId };
     const read = async (): Promise<UndoReport | null> => await runUndo(await this.#parts.extensions(), options);
-    const report = await read().catch(() => null); // The next undo shows a fault of this command.
+    const report = await read().catch(() => null); // The next undo shows the fault.
     if (report === null || number !== this.#undoneReads) return;
     const undone = new Set(undoneQueries(report));
     if (undone.symmetricDifference(this.#undoneQueries).size === 0) return;
@@ -578,7 +577,7 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  /** The blocks may all be above the rows of the screen, so the screen says what it shows. */
+  /** The blocks may be above the visible rows, so a message reports the change. */
   #turnWhole(): void {
     this.#repaint(!this.#whole);
     this.tell(

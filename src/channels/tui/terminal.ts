@@ -67,8 +67,7 @@ export function typedAhead(
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** Watches until the caller calls the returned function. Calls `last` if the process exits during the watch. A second
- * signal other than SIGHUP ends the process. */
+/** Calls `last` if the process exits before the caller calls the returned function. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;

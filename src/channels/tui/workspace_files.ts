@@ -12,7 +12,6 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
 
-/** Files nearest to the root come first. Stops at a limit, and keeps the names for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
@@ -21,10 +20,7 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns paths that contain the letters of `query` in their order. Names that are `query` come first, then names
-   * that begin with it, other paths with a part that begins with it, paths that contain it, and the rest. Among equals,
-   * shorter paths come first. The paths are relative to the workspace, and folders end with a slash. Omits names with
-   * line breaks or control characters. */
+  /** Paths are relative to the workspace, folders end with a slash, and better matches come first. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[], string[]] = [[], [], [], [], []];
@@ -64,7 +60,7 @@ function byLength(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** A name without its ending is a name, too: `pack` finds `pack.ts` before `package.json`. */
+/** A name also matches without its ending, so that `pack` finds `pack.ts` before `package.json`. */
 function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 | 4 {
   const name = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
   if (name.replace(/\/$/, "") === letters || name.replace(/(?<=.)\.[^.]*$/, "") === letters) return 0;
@@ -72,7 +68,6 @@ function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 | 4 {
   return path.includes(`/${letters}`) || path.startsWith(letters) ? 2 : path.includes(letters) ? 3 : 4;
 }
 
-/** For a large folder, returns the first entries that the system lists. Returns [] for an unreadable folder. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);

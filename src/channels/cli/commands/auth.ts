@@ -223,7 +223,6 @@ function line({ provider, shown, from, address = "", need, fix }: KeyReport): st
 
 const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
 
-/** A unique prefix of a name is enough. Rejects with `Cancelled`, and with `UsageError` after three invalid answers. */
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need, start }, at) => {

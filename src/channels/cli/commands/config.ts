@@ -60,7 +60,6 @@ export async function showConfigSchema({ services, io }: CommandInput<unknown>):
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** Resolves with 1 if the workspace's file has keys that need trust and remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {
@@ -102,7 +101,7 @@ function changed(change: SettingChange, line: string, { io, flags }: Pick<Input,
   return 0;
 }
 
-/** Programs need the exact value, so a pipe gets the line unchanged. */
+/** Programs need the exact value, so a pipe or a file gets the line unchanged. */
 function show(value: unknown, lines: readonly string[], { io, flags }: Pick<Input, "io" | "flags">): number {
   if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
   else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);

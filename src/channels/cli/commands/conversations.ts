@@ -160,7 +160,7 @@ export function branchLines(
     readonly shown?: string;
     readonly lastUsed: string;
     readonly numbers: ReadonlyMap<string, number>;
-    /** Each line then fits, with the beginning of its id. */
+    /** Lines fit into `width`, so ids are cut; a cut id must also differ from that of the conversation. */
     readonly fit?: { readonly width: number; readonly conversationId: string };
   },
 ): readonly string[] {

@@ -10,7 +10,6 @@ interface DoctorFlags extends Pick<OpenRequest, "db" | "cwd" | "set"> {
   readonly report: boolean;
 }
 
-/** Resolves with 1 if a check failed. With `--report`, resolves with 0. */
 export async function doctorCommand(
   { services, io, flags }: CommandInput<DoctorFlags>,
 ): Promise<number> {

@@ -13,7 +13,6 @@ import { branchLines, forkNumbers } from "./conversations.ts";
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 
-/** JSON contains the whole conversation, and other formats contain one branch. */
 export async function exportCommand(
   id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
@@ -42,7 +41,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** A failed export leaves an existing file as it was. If `path` is a link, replaces its target. */
+/** A failed export leaves an existing regular file unchanged. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -106,7 +105,6 @@ export async function importCommand(
   });
 }
 
-/** Rejects with `UsageError` unless the user trusts the code, by `--trust` or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

@@ -18,7 +18,6 @@ export async function showExtension(name: string, input: Input): Promise<number>
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** Resolves with 1 if the first check failed. With `watch`, checks again after each change. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,
@@ -68,8 +67,6 @@ export async function removeExtension(name: string, input: Input): Promise<numbe
   return printReport({ folder }, [`Removed ${folder}`], input);
 }
 
-/** Without consent, only lists the extensions. Resolves with 1 if an extension remains untrusted, except with
- * `remove`. */
 export async function trustExtensions(
   path: string | undefined,
   input: Input<{ readonly yes: boolean; readonly hash?: string; readonly remove: boolean }>,

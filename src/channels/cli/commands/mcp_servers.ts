@@ -33,7 +33,6 @@ const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** If the check fails, rejects and writes no settings. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,

@@ -28,7 +28,6 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** Resolves with 0 for equal results, with 1 for a difference, and with 130 after a cancellation. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
@@ -124,7 +123,7 @@ async function play(
       emit: () => {},
       images,
       only,
-      // An old recording has no budget.
+      // Recordings of older versions have no budget.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

@@ -28,7 +28,6 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** If `only` is absent, `plan` sets the purpose "plan". */
   readonly only?: AskOptions["only"];
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
@@ -108,7 +107,7 @@ async function readGiven({ image = [], schema, context, only, output }: RunFlags
   };
 }
 
-/** Without a schema of the user, JSON output has the findings of a review in this form. */
+/** JSON output of a review has this form unless the user gives a schema. */
 const FINDINGS_SCHEMA = {
   type: "object",
   properties: {
@@ -224,7 +223,6 @@ export async function retryCommand(
 
 const STDIN = "-";
 
-/** Rejects with `UsageError` if several options read stdin. Returns whether one of them does. */
 export function optionReadsStdin(
   { context, image = [] }: { readonly context?: string | undefined; readonly image?: readonly string[] | undefined },
 ): boolean {
@@ -238,7 +236,6 @@ export function optionReadsStdin(
   );
 }
 
-/** Opens the file when Vis reads the value. Rejects with `UsageError` if the path is missing or a folder. */
 export async function readContextArgument(
   path: string,
   io: Pick<Io, "stdinPieces">,
@@ -327,8 +324,8 @@ async function readPipedImage(io: Pick<Io, "stdinPieces">): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** The open of a pipe without a writer blocks beyond a cancellation, so Vis holds the pipe open for writing until the
- * first bytes arrive. */
+/** Opening a named pipe without a writer cannot be cancelled, so Vis holds the pipe open for writing until the first
+ * bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -348,7 +345,6 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
 /** An inherited stdin may stay open, so Vis reports after this time that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** The text on stdin must end within `timeout` milliseconds. The word "-" stands for this text. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,
@@ -406,8 +402,7 @@ async function readPiped(
   }
 }
 
-/** Rejects with `UsageError` for a command that is no request, and for an empty request. Another text with a slash, such
- * as a path, is a request. */
+/** Text with a slash that is no command, such as a path, is a request. */
 export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
@@ -440,7 +435,7 @@ export interface PromptFlags extends OpenRequest {
   readonly json: boolean;
 }
 
-/** An empty request shows a stored step. */
+/** Without words, the command shows a stored step. */
 export async function promptCommand(
   { text: prompt, only }: TypedRequest,
   { services, io, flags }: CommandInput<PromptFlags>,

@@ -18,7 +18,6 @@ const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** Without a terminal, words become a request of `vis run`. Rejects with `UsageError` for options alone. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;

@@ -24,11 +24,9 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** A conversation may have many matches, so a list of conversations reads this many for each. */
+/** Several matches can belong to one conversation, so a list of conversations reads more than `limit` matches. */
 const HITS_EACH = 10;
 
-/** Resolves with 1 if no text matches. JSON has up to `limit` matches. Text has the best match of each conversation, or
- * up to `limit` matches of one named conversation. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,

@@ -6,7 +6,7 @@ import type { RunningServer, ServeRequest, SpeakRequest, TelegramRequest } from 
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Logs may keep other output, so Vis prints the token only on a terminal. There, the address signs the user in. */
+/** Logs may keep other output, so Vis prints the token only on a terminal. */
 export async function serveCommand(
   { services, io, flags: { check, open, ...flags } }: CommandInput<
     ServeRequest & { readonly check?: boolean; readonly open?: boolean }

@@ -59,7 +59,8 @@ export async function undoCommand(
     if (older !== "") io.stderr(`vis: ${visibleText(older)}\n`);
   }
   if (report.nothing || isList && report.changes?.length === 0) {
-    const elsewhere = await changesElsewhere({ services, flags }).catch(() => null); // The undo is over.
+    // A fault of this hint must not change the result of the undo.
+    const elsewhere = await changesElsewhere({ services, flags }).catch(() => null);
     if (elsewhere !== null) io.stderr(`vis: ${visibleText(elsewhere)}\n`);
   }
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
@@ -67,7 +68,7 @@ export async function undoCommand(
 
 const WHOLE_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Databases share one record of changes, so a whole id that has changes may belong to another database. */
+/** Databases share the record of file changes, so an id that this database lacks can have changes. */
 async function ofBranch(
   id: string,
   { admin, services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags"> & {
@@ -90,7 +91,7 @@ async function ofBranch(
 
 const LATEST = 200, MOST_FOLDERS = 5;
 
-/** A conversation of a folder above or below may have the changes that the user means. */
+/** A user who has nothing to undo here may mean changes in another workspace. */
 async function changesElsewhere(
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
 ): Promise<string | null> {

@@ -91,7 +91,7 @@ export function collected(value: string, before: readonly string[] = []): readon
   return [...before, value];
 }
 
-/** A missing variable makes the value of `--conversation "$ID"` empty, and the command would use another
+/** An unset variable makes the value of `--conversation "$ID"` empty, and the command would use another
  * conversation. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();

@@ -103,7 +103,6 @@ function commandInQuestion(asked: string, program: Command): Command | undefined
   return isQuestion && command?.commands.length === 0 ? command : undefined;
 }
 
-/** Resolves with "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
   const handbook = await Handbook.open();

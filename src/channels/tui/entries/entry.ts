@@ -9,7 +9,7 @@ export interface TranscriptEntry {
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** A request or an answer, to which a key goes. */
+  /** Keys scroll to the nearest landmark, such as a request or an answer. */
   readonly isLandmark?: boolean;
   seen?(from: "above" | "below"): void;
 }

@@ -154,7 +154,7 @@ function endLines(
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   return [
-    // Of a lost request, Vis does not know the time and the last step.
+    // Vis does not know the time and the steps of a lost request.
     ...(iterations === 0 && ms === 0 ? [] : [counted(iterations, "step"), elapsedText(ms)]),
     ...amounts.spent({ usage, costUsd }),
     ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),

@@ -295,7 +295,6 @@ export class OlderEntry extends DrawnEntry {
     this.#parts.replace(this, await this.read(side));
   }
 
-  /** Reads the first or the last steps; entries like this one stand for the other steps. */
   async read(side: "above" | "below" = "below"): Promise<readonly TranscriptEntry[]> {
     const { from, to } = this.#range;
     const { conversations, shown } = this.#parts;

@@ -63,7 +63,6 @@ export class Transcript {
     this.scroll(direction * Math.max(1, this.#size.rows - 2));
   }
 
-  /** Goes to the nearest landmark before or after the first row. */
   jump(direction: -1 | 1): void {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;

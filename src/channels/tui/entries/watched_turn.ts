@@ -5,14 +5,12 @@ import { AnswerEntry } from "./message_entries.ts";
 import { StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** The stored part of a query that another process runs. `now` represents the running step until the process shares
- * the events of the step. */
+/** `now` represents the running step until the other process shares the events of the step. */
 export interface StoredTurn {
   readonly ended: number;
   readonly now: readonly TranscriptEntry[];
 }
 
-/** The running step of a query of another process. */
 export class WatchedTurn {
   readonly #transcript: Transcript;
   readonly #shown: () => DisplayOptions;

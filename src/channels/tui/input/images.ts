@@ -73,7 +73,7 @@ export interface AtWord {
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Vis reads each unclosed word up to the length limit, so the search stops after this many. */
+/** Vis reads each unclosed word up to the length limit, so the search stops after this many unclosed words. */
 const MOST_OPEN = 100;
 
 export function atWords(text: string): readonly AtWord[] {

@@ -5,7 +5,7 @@ const KEPT = 300;
 /** The user probably pasted a longer text, so the history omits it. */
 const MOST_CHARS = 10_000;
 
-/** Several processes append to the file. The methods do not throw, and an unreadable file counts as empty. */
+/** No method rejects, because an unusable history must not stop the user. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();

@@ -11,7 +11,7 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
   readonly only?: "plan" | "review";
-  /** If a command made the request, this is the line of the command, which returns to the input. */
+  /** The line of the command that made the request. The line returns to the input instead of the request. */
   readonly typed?: string;
 }
 

@@ -29,7 +29,7 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** A letter may begin a text. The letter answers only an approval that was visible before, and if no other key follows
+/** A letter may begin a text, so it answers only if the approval was visible for `PAUSE_MS` before, and no key follows
  * within `PAUSE_MS`. */
 export class Questions {
   readonly #parts: QuestionsParts;
@@ -284,7 +284,7 @@ export class ApprovalPanel extends BasePanel {
 
   #choose(choice: Choice | undefined): void {
     if (choice === undefined || this.#seen === 0) return;
-    // Until the screen has shown the whole question, a choice other than no shows the next page.
+    // Until the screen has shown the whole question, a choice that permits the call shows the next page.
     if (choice.decision !== undefined && choice.decision !== "no" && this.#seen < this.#asked) {
       return this.#move("pageDown");
     }

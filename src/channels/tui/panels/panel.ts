@@ -24,8 +24,7 @@ export interface Panel extends Component {
   fit(rows: number): void;
   left(): void;
   handleInput(data: string): void;
-  /** Handles a press or click on the row this far above the last row. Returns false if the user can select this row as
-   * text. */
+  /** `fromLast` counts rows upwards from the last row. Returns false if the user can select this row as text. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
@@ -176,8 +175,7 @@ export abstract class BasePanel implements Panel {
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** Drops the result if the user has closed the panel or newer work of the same kind has begun. The panel shows
-   * errors. */
+  /** Drops the result if the user has closed the panel or newer work of the same kind has begun. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },

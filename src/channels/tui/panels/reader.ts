@@ -35,7 +35,6 @@ export class Reader {
     return true;
   }
 
-  /** Without words, the reader asks for them. */
   find(words: string): void {
     if (words === "") this.handle("/");
     else this.#search(words);
@@ -114,7 +113,6 @@ const TABLE_COLUMN = 12;
 const CHANGE_MARGIN = /^ *\d+ [ +-] /;
 const LEAST_ROOM = 12;
 
-/** The cost of drawing depends on the visible rows, not on the length of the text. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];

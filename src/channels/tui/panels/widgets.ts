@@ -166,7 +166,7 @@ export function row(
 
 const MOST = 2_000;
 
-/** A paste must not insert control sequences, so the value has them escaped. */
+/** A paste must not insert control sequences, so the input replaces control characters. */
 export class LineInput {
   readonly #input: Input;
   readonly #prompt: string;
@@ -204,7 +204,6 @@ export class LineInput {
   }
 }
 
-/** A panel shows where typed text goes. */
 export function filterInput(placeholder: string, value = ""): LineInput {
   return new LineInput({ prompt: "filter: ", placeholder, value });
 }

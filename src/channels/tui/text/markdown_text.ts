@@ -5,13 +5,13 @@ import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import type { Theme } from "./theme.ts";
 import { cutWide } from "./wrapped.ts";
 
-/** Returns the same array if no line changed. */
+/** Returns the same array if the width has not changed. */
 type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;
 
-/** Draws the text before the last paragraph only once, so that appending stays cheap. `whole` is for a complete text,
- * and splits no list. */
+/** Keeps the lines of finished paragraphs, so that `append` stays cheap. Without `whole`, earlier items
+ * of a long list also count as finished. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
