@@ -141,7 +141,7 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
-/** If a call is cancelled or ends with its block, Vis keeps at most this many of the last lines of its output. */
+/** Vis keeps at most this number of last lines if a call is cancelled or ends with its block. */
 const CUT_LINES = 20;
 
 export class CallOutput {
@@ -167,10 +167,10 @@ export class CallOutput {
       this.#waiting = false;
       this.#due = this.#clock.now() + BETWEEN_MS;
       this.#send(lastLines(this.#tail, TAIL_LINES, withoutDetails));
-    }, () => {}); // The call has ended.
+    }, () => {});
   };
 
-  /** Stops the display of the output, and returns its last lines, or "" without an output. */
+  /** Stops the display, and returns the last lines of the output, or "" without an output. */
   end(): string {
     this.#over.abort();
     const lines = lastLines(this.#tail, CUT_LINES + 1).split("\n");
@@ -192,8 +192,10 @@ function lastLines(
 const TEST = /^\s*(?:not )?ok \d+\b/, SUBTEST = /^\s*# Subtest: /;
 const DETAILS = /^\s+---$/, DETAILS_END = /^\s+\.\.\.$/;
 
-/** In the Test Anything Protocol, several lines of YAML follow the line of a test, and a comment precedes the line. The
- * comment counts only while its test runs. */
+/**
+ * In the Test Anything Protocol, a comment precedes the line of a test, and lines of YAML follow. The comment is useful
+ * only while its test runs.
+ */
 function withoutDetails(lines: readonly string[]): readonly string[] {
   if (!lines.some((line) => TEST.test(line))) return lines;
   const edge = lines.find((line) => DETAILS.test(line) || DETAILS_END.test(line)) ?? "";
@@ -241,8 +243,10 @@ const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
 const MAX_NAMES = 64 * 1024;
 
-/** Skips a removal or a move without changed lines. Beyond the limits, the list has the name of a diff, or omits the
- * diff. */
+/**
+ * Skips a removal or a move without changed lines. Beyond the limits, the list has only the name of a diff, or omits
+ * the diff.
+ */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -359,7 +363,7 @@ export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
-/** Returns the names that the realm has before the first block, except names of the language. */
+/** The realm has these names before the first block. Names of the language are not among them. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
   const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
@@ -377,7 +381,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
   const options = call.args[1];
   const read = (key: string): unknown =>
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
-  // The text of a data value is JSON, whose indentation Markdown would not keep.
+  // The text of data is JSON, whose indentation Markdown would remove.
   const isData = typeof call.args[0] === "object" && read("type") !== "markdown";
   const type: AnswerType = read("type") === "text" || isData ? "text" : "markdown";
   const chosen = read("confidence");
@@ -403,7 +407,7 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: ${reason}`);
-  // `doc` suggests near names for a misspelled function of a namespace, and searches the handbook for other names.
+  // For an unknown function of a namespace, `doc` suggests near names. For other names, `doc` searches the handbook.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();

@@ -11,8 +11,10 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns null for a lost or pending value, and for a large text. Returns the source for a function or class, with its
- * static fields in a comment. */
+/**
+ * Returns null for a lost or pending value, and for a large text. A function or class becomes its source, with its
+ * static fields in a comment.
+ */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -51,8 +53,10 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** A `version` of null stands for the newest version. Throws `HostCallError` for a missing version, and if `restoreVar`
- * names a system variable. */
+/**
+ * A null `version` means the newest version. Throws `HostCallError` for a missing version, and if `restoreVar` names a
+ * system variable.
+ */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
@@ -88,7 +92,7 @@ export async function conversationHistory(
   }));
 }
 
-/** A `queryId` of null stands for the newest ended query. */
+/** A null `queryId` means the newest ended query. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

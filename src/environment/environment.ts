@@ -53,7 +53,7 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** A value has the version of the variable, and the state of its file at the last comparison. */
+  /** A value is the version of a variable with the state of its file at their last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
   /** If false, Vis could neither store nor undo a change, so the state differs from the stored state. */
   sound = true;
@@ -111,7 +111,7 @@ export class Environment {
     });
   }
 
-  /** The environment has no child until a query begins or a block needs one. */
+  /** The child starts only when a query begins or a block needs it. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -119,7 +119,7 @@ export class Environment {
     return environment;
   }
 
-  /** Starts the child in the background while the model replies, unless `mayStartEarly` returns false. */
+  /** The child starts in the background while the model replies, unless `mayStartEarly` returns false. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -159,7 +159,7 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Gives the input, and the files and folders that the request names as `@path`. */
+  /** Blocks get `input`, and the files and folders that the request names as `@path`. */
   async begin(request: string, input: readonly InputVariable[]): Promise<void> {
     const files = await this.namedFiles(request);
     const others = input.filter(({ image }) => !isNamedFiles(image));
@@ -167,7 +167,6 @@ export class Environment {
     if (given.length > 0) await this.give(given);
   }
 
-  /** Resolves with the files and folders that the text names as `@path`. */
   async namedFiles(text: string, room?: NamedRoom): Promise<readonly NamedFile[]> {
     const { registry } = this.#parts;
     const read = async (path: string, options: { readonly chars: number }): Promise<NamedFile | null> =>
@@ -175,7 +174,7 @@ export class Environment {
     return await namedFiles(text, { read, room });
   }
 
-  /** Resolves with the paths at which nothing is. Resolves with no path if no extension reads files. */
+  /** Resolves with the paths that do not exist, or with none if no extension reads files. */
   async missing(paths: readonly string[]): Promise<readonly string[]> {
     const { registry } = this.#parts;
     const has = async (path: string): Promise<boolean> =>
@@ -199,7 +198,7 @@ export class Environment {
     this.given.stored();
   }
 
-  /** Rejects with `HostCallError` if Vis cannot pass a value on. */
+  /** Rejects with `HostCallError` for a value that Vis cannot copy. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -217,7 +216,6 @@ export class Environment {
     return this.views.view(signal);
   }
 
-  /** Returns null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
   }
@@ -226,7 +224,6 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** Returns null without a running child. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
@@ -308,7 +305,7 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** The caller must store the scope changes with the new versions, and call `done` afterwards. */
+  /** The caller must store `scopes` with the new versions, and then call `done`. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -368,7 +365,7 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Ignores names that are not in scope. The store keeps the versions of the forgotten variables. */
+  /** Ignores names that are not in scope. The store keeps the versions of forgotten variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -390,7 +387,7 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  /** A program may have changed files, so the texts of some variables may be older than their files. */
+  /** A program may have changed files, so some variables may have an older text than their file. */
   async #lookAtFiles(): Promise<void> {
     const { workspace } = this.branch;
     const states = this.index.files.map(async (path) => {
@@ -400,7 +397,7 @@ export class Environment {
     await this.#compareTexts();
   }
 
-  /** Marks texts that equal their file again, and returns the states of these files by the names of the variables. */
+  /** Marks texts that again equal their file, and returns the states of these files by variable. */
   async #compareTexts(
     fresh: ReadonlyMap<string, VariableImage> = new Map(),
   ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
@@ -490,12 +487,12 @@ function realmParts(
   };
 }
 
-/** The realm has the functions of extensions that are off, so that a call explains how to switch the extension on. */
+/** A call of a function that is off explains how to switch its extension on, so the realm needs these functions. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** A child depends on these parts from its start, so a changed text requires a new child. */
+/** A child has these parts from its start, so a changed text requires a new child. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
   return JSON.stringify(
@@ -510,7 +507,7 @@ export function boundText(active: ActiveExtensions): string {
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** These scripts ended a child, so Vis does not give them to another child. */
+  /** These scripts ended a child, so Vis gives them to no other child. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];
@@ -548,7 +545,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Resolves with null without a running child, and for a value that the child need not send. */
+  /** Resolves with null if no child runs, and for a value that the child need not send. */
   readonly present: (name: string) => Promise<VariableImage | null>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
@@ -561,8 +558,10 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies variables as they are now, with their dependencies. Rejects with `HostCallError` for a variable that the
- * function cannot copy. */
+/**
+ * Copies the current variables with their dependencies. Rejects with `HostCallError` for a variable that Vis cannot
+ * copy.
+ */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

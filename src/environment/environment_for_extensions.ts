@@ -210,7 +210,7 @@ export class EnvironmentViews {
 
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** `root` replaces the model of the router if the query has its own. */
+/** `root` replaces the model of the router if the query has its own model. */
 export function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -222,7 +222,7 @@ export function routerFacts(
   const { provider, model } = router.current();
   const first = { provider: provider.name, model };
   const own = root && (root.provider !== first.provider || root.model !== first.model) ? root : null;
-  // A query with a model of its own calls no other model.
+  // A query with its own model uses only routes of this model.
   const serving = own
     ? namedRoutes([router.current(), ...router.routes], `${own.provider}/${own.model}`)
     : router.routes;
@@ -243,7 +243,7 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** Vis stores this mark in the doc of a variable, so that a new process sees which extension bound it. */
+/** This mark in the doc of a variable tells a new process which extension has bound the variable. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -252,7 +252,7 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** At its end, a running block stores variables that an extension has bound during the block. */
+  /** The end of a running block stores variables that an extension has bound during the block. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }
@@ -264,7 +264,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads the stored version if no child runs, and does not start a child. */
+  /** Reads the stored version if no child runs. Starts no child. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -370,7 +370,7 @@ function imageOf(name: string, { value, doc }: { readonly value: unknown; readon
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-/** In the running conversation, extensions see the running branch. */
+/** For the running conversation, extensions read the running branch. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -489,7 +489,7 @@ type WallSpawn = (
 
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** Vis keeps this many characters of a background program's output for the user. */
+/** For the user, Vis keeps this number of characters from the output of a background program. */
 const WATCHED_CHARS = 64_000;
 
 class WatchedProgram implements BackgroundProgram {

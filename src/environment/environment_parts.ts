@@ -82,7 +82,7 @@ export interface SubcallFunctions {
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** If true, Vis refuses calls that may change something. */
+  /** If true, Vis refuses calls that may change the workspace or a service. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
   readonly maxDepth?: number;
@@ -110,7 +110,7 @@ export interface QueryScope {
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent, of: CallOrigin) => void;
-  /** The function is absent if no user watches. */
+  /** The function is undefined if no user watches. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }, of: CallOrigin) => void;
   readonly onChange?: (diff: string) => void;
 }

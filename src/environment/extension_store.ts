@@ -18,7 +18,6 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** The class validates the extension's input; the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
   readonly #namespace: string;
@@ -155,7 +154,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns null if the value survives JSON, or the path with the fault. Runs no getters of plain objects. */
+/** Returns the path of a fault, or null if the value survives JSON. Runs no getters of plain objects. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -188,8 +187,7 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** A piece begins with this many random bytes, so that no other text shares it, and Vis can remove the text without a
- * search. */
+/** These random bytes begin a piece, so that no other text shares it. Vis can then delete the text without a search. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 

@@ -12,7 +12,7 @@ export interface InputVariable {
   readonly text: string;
   /** `whole` is null if the value is too long for each model call. */
   readonly whole: ShownInput | null;
-  /** If present, the request shows these texts instead. */
+  /** The request shows these texts instead of `text` and `whole`. */
   readonly parts?: readonly ShownInput[];
 }
 
@@ -26,12 +26,12 @@ export interface VariableSource {
 
 /** Vis does not hold a larger text in memory as a whole, except JSON. */
 const SMALL_BYTES = 1 << 20;
-/** Vis does not parse larger JSON, because it would not keep the value. */
+/** Vis does not parse larger JSON, which then stays a text. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
 const WHOLE_CHARS = 8_000;
-/** A review depends on its changes, so the request shows more of them, besides the other variables. */
+/** A review needs its changes, so the request shows more of them than of other variables. */
 const CHANGES_CHARS = 16_000;
 /** The store keeps the label, so a continued query shows the changes with the same bytes. */
 export const CHANGES_LABEL = "the changes to review, as a list of files and a diff";
@@ -59,7 +59,7 @@ export async function readInputVariables(
   }
 }
 
-/** The request shows the files one by one, and the variable keeps them for later calls. */
+/** The request shows the files one by one. The variable keeps them for later calls. */
 export function namedFilesVariable(files: readonly NamedFile[]): InputVariable {
   const summary = { ...summarize(files, facts(NAMED_LABEL)), inline: null }; // The request has the texts.
   const image = imageOf(NAMED_NAME, { summary, bytes: encode(files) });
@@ -226,7 +226,7 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** The preview is a JSON string, so the preview cannot look like a part of the message. */
+/** The preview is a JSON string, so that it cannot look like a part of the message. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -267,7 +267,7 @@ export class InputVariables {
     this.describe(given);
   }
 
-  /** For variables that the store already has, the caller must call this method instead of `begin`. */
+  /** The caller must call this method instead of `begin` for variables that the store already has. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.flatMap(({ image, text, whole, parts }) => {

@@ -10,7 +10,7 @@ export interface NamedRoom {
 
 const IN_REQUEST: NamedRoom = { file: 8_000, all: 24_000 };
 
-/** The signs after a path may belong to the sentence. */
+/** Signs after a path may belong to the sentence. */
 const AFTER = /[.,;:!?)\]}'’]+$/;
 
 /** `read` resolves with null if nothing is there. */

@@ -29,8 +29,10 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** After a child ended, the session starts another child with the variables of the last finished block. The session
- * owns the child; `close` ends the child. */
+/**
+ * After a child ends, the session starts another child with the variables of the last finished block. `close` ends the
+ * child.
+ */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -38,9 +40,9 @@ export class SandboxSession {
   #sandbox: Sandbox | null = null;
   #used = false;
   #stopped: Promise<unknown> = Promise.resolve();
-  /** The map has the versions since the last stored iteration by name; null stands for a forgotten name. */
+  /** The map has the versions since the last stored iteration by name. Null means that the name was forgotten. */
   readonly #unsaved = new Map<string, VariableImage | null>();
-  /** The map leads from a variable to the store's name of its large text, which the running child has not loaded. */
+  /** A value is the store's name of a large text that the running child has not loaded. */
   readonly #unloaded = new Map<string, string>();
   #closed = false;
 
@@ -197,7 +199,7 @@ export class SandboxSession {
     return start;
   }
 
-  /** Something may kill a child while it starts, so this method retries once. */
+  /** A child may be killed while it starts, so Vis tries once more. */
   async #openAgain(signal: AbortSignal): Promise<Sandbox> {
     for (let time = 1;; time++) {
       try {
@@ -226,7 +228,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // From here on, a change of a system variable reaches this child, because frames arrive in order.
+      // From here on, this child gets changes of system variables, because frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -274,7 +276,7 @@ function notRun(why: string): RunReport {
   return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }
 
-/** The next chunk waits until the child has read the previous chunk, so that Vis does not hold the whole text. */
+/** Each piece waits until the child has read the previous piece, so that Vis never holds the whole text. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },
@@ -298,7 +300,7 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
 
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows are null until the session has read them from the store. */
+  /** The rows are null until Vis has read them from the store. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -307,7 +309,9 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** The caller must call `begin` before a block runs, so that a child that starts for the block gets the right rows.
+  /**
+   * The caller must call `begin` before a block runs, because the child may start for this block and needs the right
+   * rows.
    */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;

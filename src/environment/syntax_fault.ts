@@ -5,8 +5,10 @@ const MAX_CHARS = 1 << 20;
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
-/** The name in `path` selects JSON, JavaScript or TypeScript. Returns null for a text that parses, for other files and
- * for large texts. */
+/**
+ * The name in `path` selects the language. Returns null for text that parses, for large text, and for all files except
+ * JSON, JavaScript and TypeScript.
+ */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS) return null;
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
@@ -39,7 +41,7 @@ function jsonFault(path: string, text: string): SourceFault | null {
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** The scanner has its own stack, because deep nesting would exhaust the stack of the engine. */
+/** Deep nesting would exhaust the stack of the engine, so the scanner has its own stack. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;

@@ -82,8 +82,10 @@ class FileTexts {
     this.#read = [];
   }
 
-  /** If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
-   * The result of a change is no text of a file. */
+  /**
+   * If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
+   * The result of a change is not the text of a file.
+   */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -287,7 +289,7 @@ export class VariableIndex {
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** If nothing has changed, returns the last text without a call of `render`. */
+  /** Without a change, returns the previous text and does not call `render`. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
@@ -303,7 +305,7 @@ export class VariableIndex {
   }
 }
 
-/** Follows the functions and classes that the code uses. Code with `globalThis` may use all names. */
+/** Also follows functions and classes that the code uses. Code with `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -395,7 +397,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** The caller must have stored the given changes; later changes remain. */
+  /** The caller must have stored these changes. Later changes remain. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);

@@ -90,7 +90,7 @@ type Parts = ReadonlyMap<string, unknown>;
 
 class Comparison {
   readonly changes: ValueChange[] = [];
-  /** Values may contain themselves, so a comparison skips pairs of objects that it has compared. */
+  /** A value may contain itself, so Vis compares each pair of objects once. */
   readonly #met = new Map<object, Set<object>>();
   #steps = 0;
 

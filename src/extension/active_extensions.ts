@@ -17,7 +17,7 @@ export interface ActiveExtensions {
   readonly functions: readonly string[];
   readonly actions: Readonly<Record<string, (args: readonly unknown[]) => CallAction | null>>;
   readonly untimed: readonly string[];
-  /** A key is a function. Its value maps names that the results lack to the right names. */
+  /** A key is a function. Its value maps names that its results lack to the right names. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
@@ -104,11 +104,11 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
-  /** Time limits can stop while the question waits for the user. */
+  /** A time limit can stop while an approval waits for the user. */
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
-/** The view reads each key on access, because values change. */
+/** Values change, so the view reads each key on access. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -130,7 +130,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Inherited keys count, because the calls of an environment inherit the keys that they share. */
+/** Calls of an environment inherit the keys that they share, so inherited keys count. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);
@@ -156,7 +156,7 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Rejects with `TookTooLong` after the time limit; the work of the extension continues unobserved. */
+/** Rejects with `TookTooLong` after the time limit. The work of the extension continues without an observer. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
@@ -174,7 +174,10 @@ export async function answerInTime<T>(
   }
 }
 
-/** The loader copies a folder to a path with a hash and a format, which precede the path of the module in a frame. */
+/**
+ * In a stack frame, the folder of a copied extension has a hash and a format as its name, which precedes the path of
+ * the module.
+ */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 export function messageWithLine(error: unknown): string {

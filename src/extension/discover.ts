@@ -15,7 +15,7 @@ interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** A start reads the folders of a place, so their number has a limit. */
+/** Vis reads these folders at each start, so their number has a limit. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
@@ -50,7 +50,7 @@ export interface Wants {
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** If true, Vis loads even extensions that the settings switch off, for inspection. */
+  /** For an inspection, Vis loads even extensions that the settings switch off. */
   readonly off?: boolean | undefined;
   readonly locked?: { readonly writable: boolean } | undefined;
 }
@@ -64,7 +64,6 @@ export function isWanted(name: string, facts: Facts, wants: Wants): boolean {
   return whyUnwanted(name, facts, wants) === null;
 }
 
-/** Returns null for a wanted extension. */
 export function whyUnwanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): string | null {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);

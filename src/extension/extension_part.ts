@@ -5,7 +5,7 @@ import { signatureOf } from "./signatures.ts";
 import type { EnvironmentView, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
 import { ActionShape, asFunction, type NormalExtension, scriptsOf } from "./validate.ts";
 
-/** These are the functions, the prompt and the names that one active extension contributes to a conversation. */
+/** An active extension contributes these functions, this prompt and these names to a conversation. */
 export interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
@@ -14,7 +14,7 @@ export interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly block: string; readonly part: OwnPart }>();
 
-/** Without it, the prompt has all functions. */
+/** With an empty request, the prompt has all functions. */
 export type PartRequest = Partial<EnvironmentView>;
 
 export function ownPart(extension: NormalExtension, prompt: string, request: PartRequest = {}): OwnPart {
@@ -26,7 +26,7 @@ export function ownPart(extension: NormalExtension, prompt: string, request: Par
   return part;
 }
 
-/** A request that only reads gets the text for read-only workspaces, if the extension has one. */
+/** A request that only reads gets the prompt for read-only workspaces, if the extension has one. */
 export function promptFor(
   { prompt, readOnly }: NormalExtension,
   { onlyReads = false }: PartRequest,
@@ -114,7 +114,7 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** Each model call contains the short form, which omits obvious parts; `doc()` shows the whole signature. */
+/** The prompt has this short form, which omits obvious parts. `doc()` shows the whole signature. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -150,17 +150,17 @@ function isUnlisted(symbol: FunctionSymbol | ValueSymbol, request: PartRequest):
   try {
     return symbol.unlisted(request as EnvironmentView) === true;
   } catch {
-    return false; // The model then sees a function more, and a refused call explains itself.
+    return false; // The model then sees one more function, whose call Vis may refuse with a reason.
   }
 }
 
-/** Some calls of the function only read, or change nothing in a plan. */
+/** In a plan, the model sees a function if some of its calls may only read, or if no call changes anything. */
 function isForPlans(symbol: FunctionSymbol | ValueSymbol, extension: NormalExtension): boolean {
   if (symbol.kind === "value") return true;
   return symbol.inPlans === true || typeof symbol.reads === "function" || onlyReads(symbol, extension, []);
 }
 
-/** Without `reads`, a function counts as only reading if `readOnly` loads the function. */
+/** Without `reads`, a function only reads if `readOnly` loads it. */
 function onlyReads(
   { name, reads }: FunctionSymbol,
   { readOnly }: NormalExtension,
@@ -170,7 +170,7 @@ function onlyReads(
   try {
     return reads(...args) === true;
   } catch {
-    return false; // No schema has checked the arguments yet.
+    return false; // No schema has checked the arguments yet, so the function may throw.
   }
 }
 
@@ -181,7 +181,7 @@ function wordsBy(action: NonNullable<FunctionSymbol["action"]>): (args: readonly
       const words = action(...args);
       return ActionShape.safeParse(words).success ? words : null;
     } catch {
-      return null; // No schema has checked the arguments yet.
+      return null; // No schema has checked the arguments yet, so the function may throw.
     }
   };
 }

@@ -66,7 +66,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
-/** Reading a missing member of a text or list does not throw, so Vis gives a hint. */
+/** Reading a missing member of a text or a list does not throw, so Vis explains the mistake in a hint. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
 type PlainType = "string" | "list";
 

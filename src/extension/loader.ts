@@ -11,8 +11,7 @@ import { asFunction, defineExtension, ExtensionRefusal, type NormalExtension, RE
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** `src/` never imports `extensions/`, so main.ts passes the literal `import()` of each shipped extension by its
- * name. */
+/** `src/` imports no extension, so the caller passes an `import()` of each shipped extension by its name. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
 export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -20,7 +19,6 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
   readonly skipped: readonly Skipped[];
-  /** The settings exclude these extensions. */
   readonly unwanted: readonly Skipped[];
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
@@ -44,7 +42,7 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** The loader skips an extension that fails, and extensions that require a skipped extension. */
+/** Skips an extension that fails, and extensions that require a skipped extension. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -80,8 +78,10 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** The operator of the locked profile allowed the extensions in folders, so Vis loads such an extension whole if it has
- * no `readOnly`. */
+/**
+ * For a read-only workspace, a shipped extension without `readOnly` stays off. The operator allowed extensions in
+ * folders, so Vis then loads all of such an extension.
+ */
 function wantedPart(one: Found, options: LoadOptions): Loaded {
   const why = whyUnwanted(one.name, one.extension, options);
   if (why !== null) return { ...one, state: "off", reason: why };
@@ -264,7 +264,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** The user saw the manifest, so the loaded extension must match it. */
+/** The user trusted the manifest, so the loaded extension must match it. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;
@@ -286,7 +286,7 @@ interface Wanted {
   readonly shims: Shims;
 }
 
-/** A temporary folder becomes the copy by a rename, so that an existing copy is always complete. */
+/** The rename makes sure that an existing copy is complete. */
 async function copyOf(
   folder: ExtensionFolder,
   { roots, shims, cache, readModule }: ImportOptions & Wanted,
@@ -307,7 +307,7 @@ async function copyOf(
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
-    // If the copy exists, another process was first.
+    // If the copy exists, another process has already made it.
     if (!await Deno.stat(copy).then(() => true, () => false)) throw error;
   }
   return copy;

@@ -30,7 +30,7 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is invalid");
 }
 
-/** A value that the user set overrides a value that a client offers under the same key. */
+/** A value of the user overrides a value that a client offers under the same key. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],

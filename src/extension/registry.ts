@@ -67,8 +67,10 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** An extension replaces another extension of its namespace, for queries that start later. Throws for an invalid
-   * extension, invalid settings, and a taken alias or module name. */
+  /**
+   * For later queries, the extension replaces another extension of its namespace. Throws for an invalid extension,
+   * invalid settings, and a taken alias or module name.
+   */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
@@ -268,7 +270,7 @@ export class ExtensionRegistry {
     }
   }
 
-  /** Vis does not call a nudge again that took too long, because later steps would wait. */
+  /** A nudge that took too long is not called again, because later steps would wait for it. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;
@@ -299,7 +301,6 @@ export class ExtensionRegistry {
   }
 }
 
-/** Aliases and modules share one namespace in the realm. */
 function refuseTaken(
   { namespace, alias: { alias }, modules = {} }: NormalExtension,
   others: readonly NormalExtension[],
@@ -381,14 +382,13 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** Running calls of all conversations share these bytes of `room`. A call with more `room` runs without other such
- * calls. */
+/** Running calls of all conversations share these bytes. A call that needs more runs without other such calls. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
-/** A list of a million wrong items must not become a million faults, so parsing stops at the first fault. */
+/** Without this limit, a long list of wrong items would produce a fault for each item. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
@@ -419,7 +419,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** If the report of the outcome fails, the call still succeeds. */
+/** A call succeeds even if the report of its outcome fails. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
@@ -532,7 +532,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** If an alternative has the type of the given value, its reason says more than the types of all alternatives. */
+/** If an alternative has the type of the value, its reason tells more than the types of all alternatives. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });

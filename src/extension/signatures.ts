@@ -3,8 +3,10 @@ import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** JSON Schema cannot express these types. For a type that is absent here, the author sets the text: `.meta({ tsType:
- * "Uint8Array" })`. */
+/**
+ * JSON Schema cannot express these types. For any other such type, the author sets its text: `.meta({ tsType:
+ * "Uint8Array" })`.
+ */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
   bigint: "bigint",
@@ -13,7 +15,7 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Vis renders prompts for each query, and the parameters of a symbol do not change. */
+/** Vis renders prompts for each query, but the parameters of a symbol stay the same. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {

@@ -9,7 +9,7 @@ import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawn_t
 
 /** docs/extend/spec.md explains every key. */
 export interface Extension {
-  /** The name is unique; replacement and `requires` use it. */
+  /** The name is unique: `requires` refers to it, and an extension replaces another extension of the same name. */
   readonly namespace: string;
   /** The alias is the prefix of all symbols, as in `search.find`. */
   readonly alias: { readonly ns: string; readonly alias: string };
@@ -32,13 +32,17 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` to list them, for example
-   * when interactive mode starts, and to find a request that the user names. */
+  /**
+   * The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
+   * example when interactive mode starts, and to find a request.
+   */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
-   * aliases from settings. */
+  /**
+   * Vis calls `extend` for each query, before `activate`. The returned extensions, such as aliases from settings, exist
+   * for this conversation.
+   */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The order is most used first. */
+  /** The most used symbols come first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
   /** The prompt shows this many symbols in full, 12 by default, and only the names of the others. */
   readonly shown?: number;
@@ -49,15 +53,17 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** This is the default of the setting `enabled`, and is true if `extensions.allow` names the extension. The locked
-   * profile loads no extension that has `onByDefault`. */
+  /**
+   * The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile loads
+   * no extension that has `onByDefault`.
+   */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
    * that names no other functions. If absent, the profile loads no part of a shipped extension. */
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
   /** `env.config` is the extension's section in `extensions.config`, parsed by this schema. */
   readonly config?: z.ZodType;
-  /** This is a shorter name of a shipped extension's section, at the top of the settings file. */
+  /** The section of a shipped extension has this shorter name, at the top of the settings file. */
   readonly section?: string;
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
@@ -113,7 +119,7 @@ export interface FunctionOptions {
   /** The schema is a zod tuple, which Vis uses for validation before the call and for the signature.
    * `.describe("path")` names an item. */
   readonly args: z.ZodType;
-  /** This is the TypeScript type of the promise's value. */
+  /** The value of the promise has this TypeScript type. */
   readonly returns: string;
   /** Without examples, Vis makes an example from the argument list. */
   readonly examples?: readonly string[];
@@ -182,7 +188,7 @@ export interface ConversationKeys {
   readonly branchId: string;
   /** `env` reaches no tenant except the tenant of the conversation. */
   readonly tenant?: string;
-  /** The depth is the number of queries around this one, and 0 for the user's request. */
+  /** The depth counts the queries around this query: 0 for a request of the user. */
   readonly depth: number;
   /** The path is absolute, and its symbolic links are resolved. */
   readonly workspace: string;
@@ -247,11 +253,11 @@ export interface QueryKeys {
   readonly maxIterations?: number;
   /** The query may run sub-queries up to this depth, and none if its own `depth` is at least this. */
   readonly maxDepth?: number;
-  /** The id of the iteration that runs, or that ran last in the query. The value is null before the first iteration. */
+  /** This iteration runs, or ran last in the query. The value is null before the first iteration. */
   readonly currentIterationId?: string | null;
-  /** In a sub-query, this is the row of the user's query. */
+  /** In a sub-query, this id belongs to the query of the user. */
   readonly userQueryId?: string;
-  /** Only sub-queries have this row, of the iteration that made the call. */
+  /** Only sub-queries have this id of the iteration that started the sub-query. */
   readonly parentIterationId?: string;
   /** A plain model call counts against the query's limits. Rejects if the call fails. Calls and hooks have this key. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
@@ -409,7 +415,7 @@ export interface DoctorContext {
   /** The program runs in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
-  /** This is the same folder as `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
   /** The models are absent if the settings make model calls impossible. */
@@ -448,7 +454,7 @@ export interface CliContext {
   /** Rejects if Vis can ask no user, and if the user cancels. */
   ask(question: string): Promise<string>;
   readonly workspace: string;
-  /** This is the same folder as `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
   readonly config: unknown;

@@ -8,7 +8,7 @@ interface OwnTest {
   readonly run: () => unknown;
 }
 
-/** Modules register their tests here for `collectTests`; null means that `Deno.test` registers them. */
+/** While Vis collects tests, modules register their tests here. Null means that `Deno.test` registers them. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
 /** `vis extensions test` and `deno test` run the test, which fails if `run` throws or rejects. */

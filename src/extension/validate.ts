@@ -128,7 +128,7 @@ const ExtensionShape = z.strictObject({
 
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
-/** The message names the extension or the file, so a caller adds no words before the message. */
+/** The message already names the extension or the file, so callers add no name. */
 export class ExtensionRefusal extends TypeError {}
 
 /** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
@@ -180,7 +180,7 @@ function describe(error: z.ZodError, spec: unknown): string {
   }).join(", and ");
 }
 
-/** A symbol is clearer than its index: "symbols.find.doc", not "symbols.0.doc". */
+/** The name of a symbol is clearer than its index: "symbols.find.doc", not "symbols.0.doc". */
 function keyOf(path: readonly PropertyKey[], spec: unknown): string {
   return path.map((part, at) => {
     const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;
@@ -214,7 +214,7 @@ function moduleFault({ modules = {}, alias }: Extension): string | null {
   if (entries.length > MAX_MODULES) return `modules has ${entries.length} names; the limit is ${MAX_MODULES}`;
   for (const [name, path] of entries) {
     if (!IDENTIFIER.test(name)) return `modules.${name} must be a name like "stats"`;
-    // A global of this process exists in the realm too, or is missing there on purpose.
+    // Each global of this process either exists in the realm too, or is missing there on purpose.
     if (TAKEN_NAMES.has(name) || name in globalThis) {
       return `modules.${name} is a reserved word or the name of a global`;
     }

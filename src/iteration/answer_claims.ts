@@ -1,6 +1,6 @@
 import type { JsonValue } from "../domain/kit/json.ts";
 
-/** The pattern finds word boundaries in any script, because `\b` supports only ASCII. */
+/** `\b` supports only ASCII, so lookarounds find the boundaries of words in other scripts. */
 function words(pattern: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "iu");
 }
@@ -107,7 +107,8 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // A Japanese claim names no person, so it counts only at the beginning of an answer to a request for work.
+    // A Japanese claim names no person, so Vis accepts it as a claim only at the beginning of an answer to a request
+    // for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -202,7 +203,7 @@ const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
 const MOST_CHARS = 20_000;
-/** A longer request probably contains a text, which the answer may be about. */
+/** A longer request probably contains a text, and the answer may be about this text. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
 export function claimOf(
@@ -276,8 +277,7 @@ function claims(
 const MOST_FILES = 30;
 const HEADING = /^#{1,6} +[`*]*([^\s`*:]+):\d+/gm;
 
-/** Returns the files that the findings of a review name: in a list `findings`, or in headings such as
- * `### path:line`. */
+/** The findings of a review name files in a list `findings`, or in headings such as `### path:line`. */
 export function findingFiles(
   { text, value }: { readonly text: string; readonly value?: JsonValue },
 ): readonly string[] {

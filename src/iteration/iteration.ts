@@ -38,16 +38,16 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** These doubts refuse no answer: they have refused an answer of this query, or this call is the last. */
+  /** These doubts refuse no answer: each has already refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
   /** For the answer of a review, resolves with the named files that do not exist. */
   readonly missingFiles: (answer: { readonly text: string; readonly value?: JsonValue }) => Promise<readonly string[]>;
-  /** Returns true after work of the query for which a report such as "Done." is an answer. */
+  /** After some work of the query, a report such as "Done." is an answer. */
   readonly worked: () => boolean;
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
-  /** Returns the calls that have ended after their block since the last storing, and forgets them. */
+  /** Returns calls that have ended after their block, each once. */
   readonly takeLate: () => readonly LateCall[];
   readonly children: readonly StepChild[];
   readonly asked: readonly string[];
@@ -56,7 +56,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves when Vis has stored the previous iteration; until then, no block runs and no output appears. */
+  /** Before Vis has stored the previous iteration, no block runs and no output appears. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -88,7 +88,7 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** "idle" means a reply without code and answer, "broken" an end after Vis has shown a part, and "call" no reply. */
+/** "idle" means a reply without code and answer, "broken" an end after shown output, and "call" no reply. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -182,7 +182,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** If Vis cannot store the row, this promise and the function that `ending` returns reject. */
+  /** If Vis cannot store the row, this promise and the promise of `ending` reject. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});

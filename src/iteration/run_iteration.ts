@@ -64,7 +64,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   return { result, store };
 }
 
-/** Open questions to the user do not count in the elapsed time. */
+/** Time in which an approval waits for the user does not count. */
 function stopwatch({ askedMs }: IterationFrame): () => number {
   const begun = performance.now(), asked = askedMs();
   return () => Math.max(0, performance.now() - begun - (askedMs() - asked));
@@ -138,7 +138,7 @@ async function act(
   return { result, store };
 }
 
-/** Vis stores the row of the blocks while the child reads the first block. */
+/** Vis stores the row while the child reads the first block. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -149,7 +149,8 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks).catch(() => {}); // An answer needs no row, because the caller gets it with a note.
+    // An answer needs no row, because the caller gets the answer with a note.
+    await recorder.begin(blocks).catch(() => {});
     return NOTHING;
   }
   const unstored = new AbortController();
@@ -249,12 +250,12 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** An error with one of these codes counts as temporary, even if it is not retryable. */
+/** These errors count as temporary, even if they are not retryable. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Thinking, code and the draft of an answer reach the channels after `announced`. */
+/** Channels get thinking, code and the draft of an answer after `announced`. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -341,7 +342,7 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** A different prompt or reply can avoid an error of the content, such as a refusal or a length, so it is not fatal. */
+/** Another prompt or reply can avoid an error of the content, such as a refusal or a length. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -393,7 +394,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Channels have seen at most a draft of the reply that this method drops. */
+  /** Channels have seen at most a draft of the dropped reply. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;

@@ -14,7 +14,7 @@ export type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text is an unsupported answer that Vis has refused twice in a row for the same reason, or null. */
+    /** The value is the answer that Vis has refused twice in a row for the same reason, or null. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };
@@ -44,8 +44,7 @@ export async function settleFinal(
     : null;
   if (!candidate) return null;
   const { text, judged, counted, problem } = candidate;
-  // The caller could not use an answer that does not fit the schema, so Vis refuses the answer even when the model
-  // repeats the answer.
+  // A caller cannot use an answer that violates the schema, so Vis refuses even a repeated answer.
   if (judged && !judged.ok) {
     const reason = refuseForBlocks(counted)?.reason ?? problem ?? judged.reason;
     return { kind: "refused", reason, unsupported: null };
@@ -116,7 +115,7 @@ function doubtFiles(missing: readonly string[]): { readonly doubt: Doubt; readon
   return { doubt: "files", reason };
 }
 
-/** With a schema, Vis does not judge the text of the answer, but failed blocks still count. */
+/** With a schema, the text of the answer does not count, but failed blocks do. */
 function refusalOf(
   { problem, judged, text, from, counted }: Candidate,
   of: { readonly request: string; readonly worked: boolean },
@@ -137,7 +136,7 @@ function fromOffer(
     from: "value",
     answerType: type,
     confidence,
-    // Blocks that fail after the offer do not affect the answer.
+    // Blocks after the offer do not affect the answer.
     counted: executed.entries.slice(0, block),
     problem: null,
     judged: frame.extras.answerSchema?.judge({ value }) ?? null,
@@ -165,7 +164,7 @@ async function fromReply(
   };
 }
 
-/** Judges the value of the variable that the whole answer names, and returns null without such a variable. */
+/** Judges the variable that the whole answer names. Resolves with null without such a variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -199,8 +198,10 @@ interface Refusal {
   readonly fact: string;
 }
 
-/** `resolved` is true if the answer came from a variable, a template or a block, and `worked` if the query has done
- * work. The failure of a block in `entries` counts against the answer. */
+/**
+ * `resolved` means that a variable, a template or a block gave the answer. `worked` means that the query has done work.
+ * Failed blocks in `entries` count against the answer.
+ */
 export function refuseFinal(
   { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;
@@ -275,8 +276,7 @@ function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   };
 }
 
-/** Accepts an answer at the second consecutive refusal for the same reason. Reasons that differ only in numbers count
- * as the same. */
+/** Accepts an answer at the second consecutive refusal for the same reason. Numbers in the reasons may differ. */
 export function settleRefusal(
   { reason, fact }: Refusal,
   previous: string | null,
