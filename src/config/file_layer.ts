@@ -80,7 +80,6 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
   return names.length === 0 ? "is not a setting" : `is not a setting; ${hint}`;
 }
 
-/** Returns the settings with defaults. Throws `SettingError`, which names `source` and the key. */
 export function checkConfig(
   values: unknown,
   source: string,

@@ -48,7 +48,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes a comment on the same line together with the value. Returns the same text if the path does not exist. */
+/** If the line has no other value, also removes the rest of the line, such as a comment. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));

@@ -12,14 +12,12 @@ export interface ConfigFile {
 
 /** A repository can bring this file. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text. Vis calls `trusted` if the text sets a key that needs
-   * trust. */
+  /** Resolves with true if the user trusted this exact text. */
   readonly trusted: () => Promise<boolean>;
-  /** Refused keys belong in this file of the user. Null means that the machine has no home folder. */
+  /** Null means that the environment names no home folder. */
   readonly userPath: string | null;
 }
 
-/** Each layer overrides the layers before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "run" | "flags";
 
 export interface ConfigLayer {
@@ -78,8 +76,7 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** A section is in `extensions.config` under its namespace. Some sections have another name at the top level, which is
- * their original place. */
+/** A section is in `extensions.config` under its namespace. Some sections keep an older name at the top level. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -140,8 +137,7 @@ export class SettingsSections {
     return ["extensions.deny", ...own];
   }
 
-  /** Returns whether a layer that sets the list replaces the lists of lower layers or adds entries. Returns null for
-   * `secrets`, on which `addsSecrets` decides. */
+  /** `addsSecrets` decides on `secrets` for each layer, so the result is then null. */
   combined(key: string): SettingFacts["list"] {
     if (key === "secrets") return null;
     return this.spellings(key).some((one) => this.united.includes(one)) ? "extended" : "replaced";
@@ -153,7 +149,7 @@ export class SettingsSections {
 
   async defaults(): Promise<ConfigLayer> {
     const found = this.all.map(async ({ namespace, schema }) => {
-      const { data } = (await schema()).safeParse({}); // If a section has a required setting, it has no defaults.
+      const { data } = (await schema()).safeParse({}); // A section with a required setting has no defaults.
       return data === undefined ? [] : [[namespace, data]];
     });
     const config = Object.fromEntries((await Promise.all(found)).flat());

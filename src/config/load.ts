@@ -27,7 +27,7 @@ export interface LoadedConfig {
   readonly layers: readonly ConfigLayer[];
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
-  /** Returns the value of a variable, which may be a key. Returns null if the variable is empty or not set. */
+  /** Null means that the variable is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
@@ -41,7 +41,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     ...flags.set === undefined ? [] : [flags.set],
     flagsLayer(flags),
   ];
-  // Vis checks flags and variables on reading. Without files, Vis skips the schema for a faster start.
+  // Vis checks flags and variables when it reads them, so a start without files and `--set` skips the schema.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
     : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the settings");

@@ -114,8 +114,8 @@ const ShownLimits = z.strictObject({
   ),
 }).prefault({}).meta({ project: true });
 
-/** A workspace may set settings with `project`, and a repository can bring its file. Such a setting must not name a
- * command, a host, a key or a grant. */
+/** A repository can bring settings with `project`, so such a setting must not name a command, a host, a key or a
+ * grant. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

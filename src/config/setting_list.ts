@@ -29,8 +29,7 @@ export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
 
-/** List indexes in `path` are numbers. Returns null if the key does not exist. A parent of other keys counts as a
- * key. */
+/** A parent of other keys counts as a key. */
 export function settingOf(path: readonly string[], schema: object): ConfigSetting | null {
   const node = path.reduce<Node | undefined>(childOf, schema as Node);
   return node === undefined ? null : settingFrom(node, path.join("."));

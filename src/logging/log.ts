@@ -1,8 +1,7 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** Records must not contain keys or texts of the user. Vis drops records before the first call of `startLogging` or
- * `startLogTable`. */
+/** Records must not contain keys or texts of the user. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
@@ -47,7 +46,6 @@ interface LogRecord extends Pick<LogEntry, "level" | "event"> {
 
 interface LogSink {
   readonly level: LogEntry["level"];
-  /** The log ignores errors that `write` throws. */
   write(record: LogRecord): void;
   call?(call: FinishedCall): void;
 }
@@ -61,14 +59,12 @@ interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> 
 }
 
 interface LogTable {
-  /** Stores the waiting entries and accepts no more. Never rejects. */
   close(): Promise<void>;
 }
 
 const TABLES = new Set<LogSink>();
 
-/** A record's `conversationId`, `queryId`, `iterationId` and `block` become its scope. While a table with `alone` is
- * open, other tables of this process get no records. */
+/** While open, a table with `alone` pauses the tables that were open before. */
 export function startLogTable({ alone = false, ...options }: LogQueueOptions & { readonly alone?: boolean }): LogTable {
   const queue = new LogQueue(options);
   const sink: LogSink = {
@@ -101,7 +97,6 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
 }
 
 interface LogQueueOptions {
-  /** The queue ignores a rejection. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   readonly limit?: number;
   readonly delayMs?: number;
@@ -116,7 +111,7 @@ interface Calls {
 
 const BATCH = 256;
 
-/** `add` returns immediately and does not throw. Calls of one function in one iteration form one entry of a batch. */
+/** Calls of one function in one iteration form one entry of a batch. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];
@@ -154,7 +149,7 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Resolves when the queue has stored or dropped its entries. Never rejects. */
+  /** Resolves when the queue has stored or dropped its entries. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -14,7 +14,7 @@ const QUERY =
   "add alter and as asc between by case create delete desc distinct drop else end exists from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right select set table then union unique update using values view when where with";
 const VALUES = "true|false|null|undefined|None|True|False|nil|NaN|Infinity";
 
-// One pass must suffice for any text, so an unclosed comment or string extends to the end.
+// An unclosed comment or string also matches, so that one pass suffices for any text.
 const BLOCK_COMMENT = String.raw`/\*(?:[^]*?\*/|[^]*$)`;
 const QUOTED = String.raw`"(?:\\.|[^"\\\n])*"?|(?<!\w)'(?:\\.|[^'\\\n])*'?`;
 

@@ -1,7 +1,3 @@
-/* This file is the entry point of the page, which a build bundles for browsers. `store/` has the state as signals,
-   `views/` draws the state, and `panels/` has the windows over the page. The page's types of the API come from
-   `src/channels/http/api/schemas.ts`. */
-
 import { render } from "preact";
 import { cleanElements } from "./parts/texts.tsx";
 import { dropToken, heldToken, keepToken, REFUSED, takeToken } from "./store/api.ts";

@@ -20,7 +20,7 @@ interface TerminalPlace {
   readonly columns: (text: string) => number;
 }
 
-/** The texts of the tree must be clean of control sequences. `columns` measures the width of a text. */
+/** The texts of the tree must contain no control sequences. */
 export function markdownLines(
   blocks: readonly MarkdownBlock[],
   { width, paint, columns = textColumns }: Omit<TerminalPlace, "columns"> & Partial<TerminalPlace>,

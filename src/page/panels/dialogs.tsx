@@ -61,8 +61,7 @@ export function Viewer(): JSX.Element {
   );
 }
 
-/** Resolves with the text, "" for a confirmation, or null if the user cancels. A null `value` asks for a confirmation
- * without a text. */
+/** Resolves with the text, "" for a confirmation, or null if the user cancels. A null `value` asks without a text. */
 export async function ask(
   question: string,
   { value = null, verb, isFinal = false }: {

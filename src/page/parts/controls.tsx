@@ -56,7 +56,7 @@ export function CopyButton(
   return <button type="button" {...given} onClick={() => void copy()}>{label}</button>;
 }
 
-/** Without TLS, and away from loopback, browsers give pages no clipboard but can copy a selection. */
+/** Browsers give the clipboard only to pages from https or loopback. Other pages can still copy a selection. */
 async function toClipboard(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);

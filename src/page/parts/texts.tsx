@@ -6,8 +6,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
-/** Visible signs replace control characters and most other invisible characters. Tabs, line feeds and the joiners of
- * emoji stay. */
+/** A text could use hidden characters to look like another text, so the page shows signs instead. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
     const code = char.codePointAt(0) ?? 0;
@@ -167,7 +166,6 @@ export function codeInText(text: string): ComponentChildren {
   return text.split(/`([^`\n]+)`/).map((part, at) => at % 2 === 1 ? <code>{part}</code> : part);
 }
 
-/** The tree has no markup, so HTML in the text stays text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;
 }

@@ -127,8 +127,8 @@ interface Seen {
   over: boolean;
 }
 
-/** Reconnects after a lost connection until the query ends or the signal aborts. Throws if the server refuses for a
- * lasting reason, or if the connection ends before the page knows the id of the query. */
+/** Throws if the server refuses for a lasting reason, or if the connection ends before the page knows the id of the
+ * query. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };

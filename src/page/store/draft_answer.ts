@@ -15,7 +15,6 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** Until the server has parsed Markdown for the first time, this signal keeps the text without Markdown. */
   readonly plain = signal("");
   /** Null means that the page draws `plain`. */
   readonly drawn = signal<Drawn | null>(null);

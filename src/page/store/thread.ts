@@ -101,7 +101,6 @@ class Thread {
     this.#opened("New conversation", null);
   }
 
-  /** If the user opens another conversation during the loading, drops the result. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     this.#forget("loading");
     this.#turnTo(id);
@@ -200,8 +199,8 @@ class Thread {
     if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
-  /** The reads of the conversation end first, because a read of a deleted conversation fails. Resolves with false if
-   * the page shows something else by the end. */
+  /** A read of a deleted conversation fails, so the reads end first. Resolves with false if the page shows something
+   * else by the end. */
   async delete(): Promise<boolean> {
     const id = this.id.value ?? "";
     const shown = this.#forget("loading");
@@ -225,8 +224,7 @@ class Thread {
     say("This is a new branch: your next request continues from here. The list at the top has the other branches");
   }
 
-  /** The previous run stays in the database. If the branch has inherited the request, the server makes a new branch and
-   * the page opens it. */
+  /** The server may make a new branch for the run, which the page then opens. */
   async again(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -342,7 +340,7 @@ class Thread {
     if (shown !== this.#shown) return await response.body?.cancel();
     await this.#follow(text, { response }, { only });
     tellTabs();
-    await this.#changedElsewhere(); // The conversation may have a title now. A message that came too late is a request.
+    await this.#changedElsewhere(); // The conversation may have a title now, and a late message is a request.
   }
 
   /** Another tab or another program may have added a request. */
@@ -520,7 +518,7 @@ async function becomes(holds: () => boolean): Promise<void> {
   stop();
 }
 
-/** Without TLS, and away from loopback, browsers offer no UUIDs. */
+/** Browsers offer `crypto.randomUUID` only to pages from https or loopback. */
 function unique(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -101,7 +101,7 @@ export class Turn {
     let isRead = false;
     try {
       const path = inApi("conversations", this.conversation, "messages");
-      // If the query has ended meanwhile, the message becomes a query, which may ask.
+      // If the query has ended meanwhile, the message becomes a query, which may ask for approvals.
       const body = { request: text, whenBusy: "steer", approvals: "ask" };
       isRead = (await request(path, { method: "POST", body })).status === 202;
     } finally {
@@ -110,7 +110,7 @@ export class Turn {
     return isRead;
   }
 
-  /** Rows may repeat events after a lost connection, so `started` clears the turn. */
+  /** The server may repeat events after a lost connection, so `started` clears the turn. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);

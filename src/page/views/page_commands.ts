@@ -59,7 +59,6 @@ export const SAME_ON_PAGE: Readonly<Record<string, string>> = {
   steps: "budget",
   iterations: "budget",
 };
-/** A value is the equivalent on the page. */
 export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
   copy: "each answer has Copy",
@@ -76,11 +75,10 @@ export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
 
 interface Ran {
   readonly isDone: boolean;
-  /** The text is "" if the page has nothing to say. */
   readonly said: string;
 }
 
-/** Uses the control of a command. Returns null for a text that is no command of Vis. */
+/** Returns null for a text that the page sends as a request. */
 export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
   const key = SAME_ON_PAGE[name] ?? name;
   const command = Object.hasOwn(PAGE_COMMANDS, key) ? PAGE_COMMANDS[key] : undefined;

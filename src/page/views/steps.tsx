@@ -221,7 +221,6 @@ function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX
 
 const KINDS = { ok: "", refused: "refused", failed: "bad" } as const;
 
-/** `children` follow the first line. */
 function Lines({ lines, code, children }: {
   readonly lines: readonly CallLine[];
   readonly code?: ComponentChildren;

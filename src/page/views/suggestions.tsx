@@ -26,7 +26,7 @@ const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
   { name: "review", description: "Review the uncommitted changes, a commit, or all since a branch", text: "" },
 ];
-/** Own prompts do not replace these commands. */
+/** A prompt of the user does not replace these commands. */
 const OF_PAGE: readonly Prompt[] = Object.entries(PAGE_COMMANDS).map(([name, { description }]) => ({
   ...{ name, description, text: "" },
 }));

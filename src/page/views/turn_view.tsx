@@ -262,7 +262,6 @@ function Ran({ commands = [], failed = false }: {
   );
 }
 
-/** The list of work has a row of each kind. */
 function isListed({ files, others, commands }: Work): boolean {
   return files + others.length + commands.length > 0;
 }
@@ -289,7 +288,6 @@ async function undo(turn: Turn): Promise<void> {
   say([done, keptText(undone)].filter(Boolean).join(". "));
 }
 
-/** Returns "" for the last turn. */
 function ofRequest(turn: Turn): string {
   const turns = thread.turns.value;
   const at = turns.indexOf(turn);
