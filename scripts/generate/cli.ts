@@ -115,7 +115,14 @@ function silent(): Io {
     stderr: never,
     ...{ stdinIsTerminal: false, stdoutIsTerminal: false, stderrIsTerminal: false },
     ...{ stdoutColor: false, stderrColor: false, columns: () => 80, rows: () => 24 },
-    ...{ readStdin: never, stdinPieces: never, askLine: never, askSecret: never, onInterrupt: never },
+    ...{
+      readStdin: never,
+      stdinIsPiped: never,
+      stdinPieces: never,
+      askLine: never,
+      askSecret: never,
+      onInterrupt: never,
+    },
   };
 }
 

@@ -222,6 +222,8 @@ export interface Io {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stdinIsTerminal: boolean;
+  /** Returns true for a pipe, a socket or a file. */
+  readonly stdinIsPiped: () => boolean;
   readonly stdoutIsTerminal: boolean;
   readonly stderrIsTerminal: boolean;
   readonly stdoutColor: boolean;

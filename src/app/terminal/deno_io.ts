@@ -55,6 +55,15 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
+  readonly stdinIsPiped = (): boolean => {
+    try {
+      const stdin = fstatSync(0);
+      return stdin.isFile() || stdin.isFIFO() || stdin.isSocket();
+    } catch {
+      return false; // Another program can start Vis with a closed stdin.
+    }
+  };
+
   readonly stdinPieces = (): AsyncIterable<Uint8Array> => Deno.stdin.readable;
 
   async readStdin(): Promise<string> {

@@ -182,9 +182,12 @@ function wordsOf(args: readonly string[], program: Command): readonly string[] {
   return args.filter((arg, at) => at > end || !arg.startsWith("-") && !takesValue(args[at - 1] ?? ""));
 }
 
+/** Some scripts have no blanks, and no command ends in a mark. */
+const SENTENCE = /\s|[?!]$|\P{ASCII}/u;
+
 function isRequest(words: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = words;
-  if (/\s/.test(first.trim()) || typedCommand(first) !== null) return true;
+  if (SENTENCE.test(first.trim()) || typedCommand(first) !== null) return true;
   return words.length > 1 && nearestName(first, commands) === null;
 }
 

@@ -21,6 +21,7 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
     stdout: (text) => void (written.out += text),
     stderr: (text) => void (written.err += text),
     stdinIsTerminal: options.stdin === undefined,
+    stdinIsPiped: () => options.stdin !== undefined,
     stdoutIsTerminal: false,
     stderrIsTerminal: false,
     stdoutColor: false,

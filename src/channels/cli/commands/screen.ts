@@ -28,8 +28,9 @@ export async function screenCommand(
   },
 ): Promise<number> {
   const terminal = io.stdinIsTerminal && io.stdoutIsTerminal;
+  const isAsked = args.some((arg) => !arg.startsWith("-")) || io.stdinIsPiped();
+  if (!terminal && isAsked) return await run(["run", ...args]);
   if (!terminal && args.length === 0) return await welcome({ services, io, help });
-  if (!terminal && args.some((arg) => !arg.startsWith("-"))) return await run(["run", ...args]);
   const request = await parsed(args, { services, io });
   if (!terminal) {
     throw new UsageError(

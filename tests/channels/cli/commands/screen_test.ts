@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import type { ConfigAdmin, ScreenRequest } from "../../../../src/channels/channel.ts";
+import type { ConfigAdmin, OpenRequest, ScreenRequest } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
@@ -52,6 +53,19 @@ Deno.test("vis without a provider opens the screen, and in a pipe names a remedy
   assert.match(err, /^vis: Cannot start interactive mode: stdin or stdout is not a terminal/);
 });
 
+Deno.test("vis without words runs the piped input as a request, with its options", async () => {
+  for (const args of [[], ["-"], ["-c"], ["--provider", "demo"]]) {
+    const asked: OpenRequest[] = [];
+    const open = (request: OpenRequest) => {
+      asked.push(request);
+      return Promise.reject(new ConfigError("enough"));
+    };
+    const io = fakeIo({ args, stdin: "List the routes" });
+    assert.equal(await runCli(fakeServices({ open }), io), 3);
+    assert.deepEqual([io.out, io.err, asked.length], ["", "vis: enough\n", 1], args.join(" "));
+  }
+});
+
 Deno.test("vis refuses flags and places that it does not know", async () => {
   const unknown = await run(["--verbos"]);
   assert.equal(unknown.code, 2);
@@ -72,6 +86,9 @@ Deno.test("words that are no command are the first request of the screen", async
   assert.deepEqual((await run(["fix", "--model", "m", "it"])).asked, [{ model: "m", request: "fix it" }]);
   assert.deepEqual((await run(["resume"])).asked, [{ continue: true }]);
   assert.deepEqual((await run(["resume", "01a20990"])).asked, [{ conversation: "01a20990" }]);
+  for (const request of ["hello!", "warum?", "こんにちは"]) {
+    assert.deepEqual((await run([request])).asked, [{ request }]);
+  }
   const typo = await run(["rnu", "it"]);
   assert.deepEqual([typo.code, typo.asked], [2, []]);
   assert.match(
