@@ -19,7 +19,7 @@ const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 export class AnswerSchema {
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** The answer may be text that is not JSON only if the schema allows neither `{}` nor `[]`. */
+  /** The answer may be plain text only if the schema allows neither `{}` nor `[]`. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 
@@ -331,7 +331,7 @@ function isJsonObject(value: unknown): value is { readonly [key: string]: JsonVa
 }
 
 interface SchemaFault {
-  /** The path is a JSON pointer into the value; "" stands for the whole value. */
+  /** The path is a JSON pointer into the value, and "" for the whole value. */
   readonly path: string;
   readonly message: string;
   /** If true, no alternative fits, and the faults that follow belong to the nearest alternative. */
@@ -349,7 +349,7 @@ const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_VALUE_DEPTH = 1_500;
 
-/** Beyond a bound of the work, `judge` throws RangeError. */
+/** `judge` throws RangeError if a check takes too many steps. */
 class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -507,7 +507,7 @@ class SchemaJudge {
     }
   }
 
-  /** Judges an alternative once, so that the work does not double with each level of a value. */
+  /** Judges an alternative only once, so that the work does not double with each level of a value. */
   *#forms(
     forms: readonly JsonSchema[],
     value: JsonValue,
@@ -672,7 +672,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_TESTED_CHARS = 4_096;
 
-/** A text with an unknown format passes, and a text of more than `MAX_TESTED_CHARS` does not fit a known format. */
+/** A text fits an unknown format. A text of more than `MAX_TESTED_CHARS` fits no known format. */
 function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   return test === undefined || text.length <= MAX_TESTED_CHARS && test(text);

@@ -31,7 +31,7 @@ export interface ContextParts {
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
-      /** The newest request, if it came later and did nothing. */
+      /** This newest request came later and did nothing. */
       readonly since?: { readonly request: string; readonly answer: string };
     }
     | null;
@@ -53,8 +53,9 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-/** A request often tells the model to carry out a plan or the findings of a review, so its steps see up to `whole`
- * characters of the text. */
+/**
+ * The next request often refers to a plan or to the findings of a review, so its steps see up to `whole` characters.
+ */
 const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
@@ -206,7 +207,7 @@ function nudges(lines: readonly string[]): string[] {
   });
 }
 
-/** The model wrote the code itself, so head and tail suffice as a reminder. */
+/** The model wrote the code itself, so head and tail are enough. */
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
@@ -216,7 +217,7 @@ type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutCh
 
 /** The notice of a cut takes space, so Vis avoids cuts that save fewer characters. */
 const LEAST_CUT = 300;
-/** A cut journal reserves this many characters for pieces that would lose fewer than `LEAST_CUT`. */
+/** A cut journal keeps this number of characters for pieces that would lose fewer than `LEAST_CUT`. */
 const SLACK = 1_200;
 
 interface Piece extends RawCut {
@@ -240,8 +241,7 @@ export interface EarlierIteration {
 
 export const MAX_EARLIER = 10;
 const BRIEF = 1_000;
-/** Vis cuts the newest earlier iteration to the remaining characters, or omits the iteration if fewer than this remain.
- */
+/** Vis cuts the newest earlier iteration to the remaining characters, or omits it if fewer than this number remain. */
 const LEAST_EARLIER = 2_000;
 
 /** After a failed block, the limit is `journalChars`, so that a failure hides fewer results. */
@@ -402,7 +402,7 @@ const LABELS: Readonly<Record<BlockOutcome, string>> = {
   cancelled: "CANCELLED ",
 };
 
-/** The label of the row already contains the names of these errors. */
+/** The label of the row already contains the name of such an error. */
 const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
 
 function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
@@ -423,7 +423,7 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   return `${name}${errorForModel(error)}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-/** The row of a block of one line already shows the line, so this function omits the line. */
+/** The row of a block with one line already shows the line. */
 function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   if (excerpt === "") return line === null ? stack : "";
   const [shown = "", _caret, ...origin] = excerpt.split("\n");
@@ -557,8 +557,7 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** The results in `shown` contain the outcome of their iterations, so this method omits these iterations, except for
-   * repeated outcomes. */
+  /** `shown` contains the outcomes of its iterations, so `newest` omits these iterations, except repeated outcomes. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));
@@ -773,7 +772,7 @@ const OWN = "\u0000", OWN_WORD = "\u0002";
 /** This part of a text makes `framed` add a mark. */
 const FORCED = "\u0001";
 
-/** These invisible characters could hide a tag or the start of a line from the pattern. */
+/** These invisible characters could hide a tag, or the start of a line, from the pattern. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 /** A model could mistake matching text for the frame: a tag of Vis, or a line that begins like a part of the context.
  */

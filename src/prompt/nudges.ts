@@ -64,7 +64,6 @@ export interface NudgeWarning {
   readonly problem: string;
 }
 
-/** Drops a value that is not a string or is blank, and cuts long nudges. */
 export function extensionNudges(
   nudges: readonly { readonly namespace: string; readonly text: unknown }[],
   onWarn: (warning: NudgeWarning) => void,
@@ -95,10 +94,10 @@ const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
 /** Vis searches `MAX_SEEN` characters of a part of a result, and `LINE_CHARS` characters of a line. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
-/** A text of at least this many lines may be a piece of a longer text. */
+/** A text with this number of lines may be a piece of a longer text. */
 const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** Vis hashes at most this many characters of a part, together with the whole length of the part. */
+/** Vis hashes this number of characters, and the whole length of the part. */
 const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
@@ -111,7 +110,7 @@ export class Repetition {
   #news = false;
   #stale = false;
 
-  /** A block that changes nothing must show a line that is absent from earlier results. */
+  /** A block that changed nothing has news only if it shows a line that earlier results lack. */
   get news(): boolean {
     return this.#news;
   }

@@ -12,7 +12,7 @@ export interface RequestExtras {
 
 export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 
-/** All calls of a query have the same bytes here, because the prefix cache of the provider depends on them. */
+/** These bytes are the same in all calls of a query, because the provider caches a prefix only by its exact bytes. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
@@ -21,7 +21,7 @@ export interface CallPrefix {
   readonly example?: ReplyExample | undefined;
 }
 
-/** With `alternatingRoles`, the same texts form one user message. */
+/** With `alternatingRoles`, all texts form one user message. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -151,7 +151,6 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** A test compares this description of a reply with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

@@ -230,8 +230,10 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Resolves with a token that GitHub keeps valid until the user revokes it. Rejects with `ProviderError`, of code
- * "network" if Vis cannot reach GitHub and otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts. */
+/**
+ * Resolves with a GitHub token. Rejects with `ProviderError`, of code "network" if Vis cannot reach GitHub and
+ * otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts.
+ */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {

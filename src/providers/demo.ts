@@ -219,7 +219,6 @@ export function demoProvider(): Provider {
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });
 }
 
-/** The reply depends on the request, the number of the step, and whether the last block failed. */
 export function demoReply(texts: readonly string[]): string {
   if (texts.length < OF_AN_ITERATION) return `${WHAT} ${ADD_ONE}`;
   const request = texts[1] ?? "", context = texts.at(-1) ?? "";

@@ -9,9 +9,9 @@ import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from ".
 import { decode } from "../sandbox/codec/codec.ts";
 import type { QueryState } from "./query_state.ts";
 
-/** The context may shorten the note of a longer message, so the note names the variable with the whole text. */
+/** The context may cut a longer message, so its note names the variable with the whole text. */
 const WHOLE_CHARS = 100;
-/** Later context messages repeat at most this much of a user's messages. */
+/** Later context messages repeat at most these numbers of messages and characters. */
 const SAID = { messages: 8, chars: 500 };
 
 export interface ContextSource {
@@ -26,7 +26,7 @@ export interface ContextSource {
   readonly last: string | null;
 }
 
-/** Takes the due notes from their lists, so that the next context does not repeat the notes. */
+/** Removes the due notes from their lists, so that the next context does not repeat them. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -63,10 +63,9 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** The context shortens longer notes. */
+/** The context cuts longer notes. */
 const NAMED_ROOM = { file: 2_000, all: 2_000 };
 
-/** Named files have the same form as in a request. */
 async function messageNotes(text: string, environment: Pick<Environment, "namedFiles">): Promise<readonly string[]> {
   const files = await environment.namedFiles(text, NAMED_ROOM);
   return [
@@ -83,7 +82,7 @@ export function bindMessages({ environment, state }: Pick<ContextSource, "enviro
   environment.bindSystem("$messages", state.said.join("\n\n"));
 }
 
-/** This note precedes the other notes, which may ask for actions that the last call cannot take. */
+/** The other notes may ask for actions that the last call cannot take, so this note comes first. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
@@ -132,7 +131,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
 
 const CUT = { blocks: 5, chars: 300 };
 
-/** `renderConversation` shows the text of a plan or a review up to a larger limit, and in all iterations. */
+/** The conversation in the stable prefix shows this answer at greater length, so the handover only refers to it. */
 const IN_CONVERSATION = "the last answer in the conversation above";
 
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {

@@ -76,8 +76,10 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while the running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has
-   * reached a limit, and with `Cancelled`. */
+  /**
+   * Waits while running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has reached a
+   * limit, and with `Cancelled`.
+   */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Request cancelled");
@@ -179,7 +181,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Without the spend of a past call, Vis cannot predict the spend of a call. */
+  /** Before the first call has ended, Vis cannot predict the spend of a call. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -209,11 +211,11 @@ function limitReached(
 }
 
 const CHARS_PER_TOKEN = 4;
-/** A holder of a place waits only for its reply, so nested queries cannot deadlock. */
+/** A call that holds a place waits only for its reply, so nested queries cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
-/** `gate` is null for a user's own query, which makes one call at a time and must not wait for other conversations. */
+/** A query of the user has no gate: it makes one call at a time, and must not wait for other conversations. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -292,7 +294,7 @@ export class QueryDeadline {
   #heldBefore = 0;
   #closed = false;
 
-  /** `wallMs` is null if only the caller's own signal ends the query. */
+  /** Without `wallMs`, only the signal of the caller ends the query. */
   constructor(
     caller: AbortSignal,
     { wallMs, now = Date.now, elapsedMs = 0 }: {
@@ -321,7 +323,7 @@ export class QueryDeadline {
     return this.signal.aborted && !this.#caller.aborted;
   }
 
-  /** The time of the work does not count. */
+  /** The time of `work` does not count. */
   async held<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holds++ === 0) {
       this.#heldSince = this.#now();

@@ -16,7 +16,7 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_settings.ts";
 
-/** The user has to read the whole text of an approval, so the texts have these limits in characters. */
+/** The user must read the whole text of an approval, so the texts have these limits in characters. */
 const LONGEST = { what: 4_000, exact: 4_000, why: 1_000, scope: 300, option: 300 } as const;
 const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis tells the model to stop asking. */
@@ -35,7 +35,7 @@ interface QueryApprovalsParts {
   readonly log: Log;
   readonly deadline: QueryDeadline;
   readonly keep: (asked: string) => void;
-  /** If the channel has nobody to ask, Vis calls this function with the option of a request that has one. */
+  /** If the channel can ask no user, Vis calls this function with the option of the request. */
   readonly onUnasked?: ((option: string) => void) | undefined;
 }
 
@@ -51,9 +51,9 @@ interface Asking {
 
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
-  /** Vis asks the user one question at a time. */
+  /** Vis asks for one approval at a time. */
   readonly #turn = new Semaphore();
-  /** Vis does not ask a refused question again in this query. */
+  /** In this query, Vis does not ask again for a refused approval. */
   readonly #refused = new Map<string, string>();
   /** These approvals count in this query even if Vis cannot store the rules. */
   readonly #allowed = new Set<string>();
@@ -98,7 +98,7 @@ export class QueryApprovals {
     const known = await this.#known(request, asking);
     if ("allowed" in known) return known;
     return await this.#turn.run(async () => {
-      // Another call may have asked the same question while this call waited for its turn.
+      // Another call may have asked for the same approval while this call waited.
       const left = await this.#known(request, asking);
       return "allowed" in left ? left : await this.#ask(left, asking);
     }, asking.signal);
@@ -193,7 +193,7 @@ export class QueryApprovals {
     }
   }
 
-  /** The time limits of the query pause while a question is open. */
+  /** The time limits of the query pause while an approval waits. */
   async #answer(question: ApprovalQuestion, signal: AbortSignal): Promise<Answered> {
     const { approve, deadline, nobody } = this.#parts;
     try {
@@ -207,7 +207,9 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Lasting requests of an extension with the same scopes share a key; the key of another request has its action. */
+/**
+ * Lasting requests of an extension with the same scopes share a key. The key of another request contains its action.
+ */
 function refusalKey({ what, exact, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what, exact ?? ""])]);
 }

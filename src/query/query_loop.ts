@@ -71,7 +71,7 @@ export class QueryLoop {
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
   #begun = false;
-  /** The model has not seen these messages of the user, because the call with them was cut off. */
+  /** The model has not seen these messages of the user, because the call with them was interrupted. */
   readonly #unseen: string[] = [];
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues the query. */
@@ -82,7 +82,7 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** With "answered", the state has an accepted final. */
+  /** After "answered", the state has an accepted final. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -112,7 +112,7 @@ export class QueryLoop {
     if (state.said.length > 0) bindMessages({ environment: this.#prepared.frame.environment, state });
   }
 
-  /** If the last iteration gave the accepted final, one transaction stores this iteration with the end of the query. */
+  /** If the last iteration gave the accepted final, one transaction stores this iteration and the end of the query. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);
@@ -172,7 +172,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      // After the last call, a refusal would leave no call for another answer.
+      // After a refusal, the last call would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       missingFiles: (answer) => this.#missingFiles(answer),
@@ -203,7 +203,7 @@ export class QueryLoop {
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** The reviewed changes may name files that another commit has. */
+  /** Reviewed changes may name a file that exists only in another commit. */
   async #missingFiles(answer: Parameters<IterationInput["missingFiles"]>[0]): Promise<readonly string[]> {
     const { parts, frame: { environment } } = this.#prepared;
     if (readingModeOf(parts.settings) !== "review") return [];
@@ -349,7 +349,9 @@ export class QueryLoop {
   }
 }
 
-/** Vis sends the next model call within these two turns of the event loop, so that the call and the storing overlap. */
+/**
+ * Vis sends the next model call within these two turns of the event loop, so that the call need not wait for the store.
+ */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -358,8 +360,10 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** The user's setting takes precedence over the model's choice. If neither is set, returns "balanced", or "deep"
- * after an error. */
+/**
+ * The setting of the user takes precedence over the choice of the model. The default is "balanced", and "deep" after an
+ * error.
+ */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

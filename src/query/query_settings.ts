@@ -21,7 +21,7 @@ export interface QuerySettings {
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
   readonly reasoning?: ReasoningLevel | null;
-  /** Nested queries have at most this depth, from 1 (default) to 5; 0 disables them. */
+  /** Sub-queries have at most this depth, from 1 (the default) to 5. With 0, a query runs no sub-query. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;

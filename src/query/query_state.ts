@@ -85,7 +85,7 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** The model sees the larger budget before the old budget ends, so that the model does not hurry. */
+  /** The budget grows before it ends, so that the model does not hurry. */
   extend(): void {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
@@ -165,10 +165,9 @@ export class QueryState {
   }
 }
 
-/** After this many consecutive replies with the same fault, the query ends, because the model has seen the fault and
- * repeats the fault. */
+/** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies. */
 const SAME = 3;
-/** The connection causes broken replies, so Vis tolerates more of these. */
+/** The connection causes broken replies, so Vis tolerates more of them. */
 const BROKEN = 5;
 /** Broken replies and failed calls do not count. */
 const UNUSABLE = 5;

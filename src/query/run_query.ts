@@ -36,7 +36,7 @@ export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
   readonly elapsedMs: number;
-  /** The last event has this number; 0 if Vis sent no event. */
+  /** The last event has this number, or 0 if Vis sent no event. */
   readonly seq: number;
 }
 
@@ -54,7 +54,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly left?: QueryLeft | undefined;
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
-  /** Gets the events `call_output` of a query without `showsOutput`. */
+  /** This function gets the `call_output` events of a query without `showsOutput`. */
   readonly onOutput?: Emit | undefined;
   readonly approve?: Approve | undefined;
   readonly onUnasked?: ((option: string) => void) | undefined;
@@ -587,7 +587,7 @@ export async function storeQuery(
   });
 }
 
-/** Other processes see by the stored question that the query waits. */
+/** The stored approval shows other processes that the query waits. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },

@@ -58,13 +58,14 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** A call with the same arguments gets the same answer, even while the first call is running. Rejects with
-   * `HostCallError` and `Cancelled`. */
+  /**
+   * Equal calls share one answer, even while the first call is running. Rejects with `HostCallError` and `Cancelled`.
+   */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     return (await this.#once({ prompt, ...options, search: false })).text;
   }
 
-  /** The model that searches gives the pages of its answer. Searches have the same cache, limits and errors as `ask`. */
+  /** The result has the pages of the search. Searches have the same cache, limits and errors as `ask`. */
   async searchWeb(query: string, { signal }: Pick<SubcallOptions, "signal">): Promise<WebFindings> {
     return await this.#once({ prompt: `Search the web for: ${query}`, system: SEARCHING, signal, search: true });
   }

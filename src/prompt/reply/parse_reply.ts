@@ -19,8 +19,10 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** Once the candidates of a reply have more characters together, Vis reads no further candidate. This bounds the cost of
- * a hostile reply. */
+/**
+ * Vis reads no further candidate once the candidates together have more characters. The limit bounds the cost of a
+ * hostile reply.
+ */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -38,7 +40,7 @@ export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** Does not throw; for an unreadable reply, the result has the reason. */
+/** For an unreadable reply, the result has a reason. Does not throw. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -87,7 +89,7 @@ function failure(fault: ReplyFault, reason: string): ParsedReply {
   return { ok: false, reason: `${reason}. ${SHAPE}`, fault };
 }
 
-/** Three quotes in a row do not occur in JSON, so they delimit a long string of Python. */
+/** Three successive quotes do not occur in valid JSON, so they delimit a long string of Python. */
 function plainQuotes(text: string): string {
   return text.includes('"""') ? text.replace(/"""([\s\S]*?)"""/g, (_, inner: string) => JSON.stringify(inner)) : text;
 }
@@ -141,8 +143,10 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Of several complete replies, the last counts, because the others are drafts or examples. Refuses an answer after
- * code, because the answer cannot rest on results of this code. */
+/**
+ * The last complete reply counts, because earlier ones are drafts or examples. An answer after code is refused, because
+ * it cannot depend on results of this code.
+ */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -317,7 +321,7 @@ interface RepairedJson {
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
-/** The repair library takes quadratic time for bare quotes: 80 ms for 20 000 characters, and 6 s for 180 000. */
+/** For bare quotes, the repair library takes quadratic time. */
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
@@ -354,7 +358,7 @@ function readOpen(
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
-/** Bare quotes hide the end of a value, so this function takes the last bracket of the text as the end. */
+/** Bare quotes hide the end of a value, so the last bracket of the text counts as the end. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
   const read = end > start ? parse(repairStrings(repairQuotes(text.slice(start, end)))) : null;
@@ -381,8 +385,10 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/** The repair library would drop backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), so this
- * function doubles them. */
+/**
+ * The repair library drops a backslash that is invalid in JSON, as in a pattern or a Windows path, so `repairStrings`
+ * doubles it.
+ */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {
@@ -402,7 +408,7 @@ function repairStrings(text: string): string {
   });
 }
 
-/** `ENDS` uses these names of fields to distinguish the end of a string from a quote inside the string. */
+/** These names of fields distinguish the end of a string from a quote inside the string. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,

@@ -4,7 +4,7 @@ import type { ReasoningLevel } from "../../providers/provider.ts";
 
 export interface ReplyBlock {
   readonly expr: string;
-  /** The estimate of the model is in milliseconds, without limits; null without an estimate. */
+  /** The estimate of the model is in milliseconds, and null without an estimate. */
   readonly timeMs: number | null;
 }
 
@@ -25,8 +25,10 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/** "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
- * "cut" an incomplete reply. */
+/**
+ * "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
+ * "cut" an incomplete reply.
+ */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 export type ParsedReply =
@@ -53,7 +55,6 @@ export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
 
-/** Returns null if the value has no field of a reply. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
 }
@@ -309,7 +310,6 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Returns a value as text, and joins the items of a list of texts with line breaks. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -6,7 +6,7 @@ interface ReplyDelta {
   readonly answer: string;
 }
 
-/** Lists of characters replace strings, because an append of a character to a string would create an object for it. */
+/** Appending a character to a string would create a new string, so the fields are lists of characters. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];

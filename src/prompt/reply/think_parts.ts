@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** A family of models marks its thinking with these tags, which some services leave in the text. */
+/** Models of a family mark their thinking with these tags, which some services leave in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
@@ -98,8 +98,10 @@ interface ThinkParts {
   readonly unclosed: string;
 }
 
-/** A mark in a JSON value or in code is text. Many templates write the beginning of thinking themselves, so without a
- * beginning, the text before the end mark is thinking. */
+/**
+ * A mark in a JSON value or in code is text. Many services omit the opening mark, so without one, the text before the
+ * end mark is thinking.
+ */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
@@ -329,7 +331,6 @@ interface Scan {
   readonly closed: () => string;
 }
 
-/** Takes one pass without recursion. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
   const open = { "}": 0, "]": 0 };

@@ -22,8 +22,9 @@ export interface Preset {
   readonly isByName?: true;
   /** If null, the user must choose a model. */
   readonly defaultModel: string | null;
-  /** Set if servers of other services use this API with their own models. The default model applies only at the address
-   * of the preset. */
+  /**
+   * Other services use this API with their own models, so the default model applies only at the address of the preset.
+   */
   readonly isCopied?: true;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
@@ -191,7 +192,6 @@ export function defaultModelAt(baseUrl: string, preset: Preset): string | null {
 const OTHER_PURPOSE = /embed|rerank|image|dall-e|audio|whisper|tts|realtime|transcribe|moderation/i;
 const SPECIAL = /(?:^|[-.\/])(?:pro|cyber|codex|nano|daybreak|research|preview|search)(?:[-.]|$)/i;
 
-/** Returns whether the name suggests a model for conversations. */
 export function isChatModel(model: string): boolean {
   return !OTHER_PURPOSE.test(model);
 }

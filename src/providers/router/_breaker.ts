@@ -38,8 +38,7 @@ export class ProviderGuard {
     return this.#window.take(tokens);
   }
 
-  /** The outcome is null if the caller cancelled or met a defect. `heard` says whether a part of the reply had
-   * arrived. */
+  /** `outcome` is null if the caller cancelled or met a defect. `heard` means that a part of the reply has arrived. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,

@@ -35,7 +35,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // `return` may wait for a hanging provider, so this function does not await the result of `return`.
+    // `return` may wait for a hanging provider, so the stream does not wait for `return`.
     events.return?.().catch(() => {});
   }
 }

@@ -21,9 +21,7 @@ export const anthropic: ProviderApi = {
   modelsIn,
 };
 
-/** The tools and the blocks of a search are at
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. All models that search know this
- * version of the tool. */
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool describes the search. */
 const SEARCH = { type: "web_search_20250305", name: "web_search", max_uses: 5 };
 
 function requestOf(

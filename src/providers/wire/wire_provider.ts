@@ -193,7 +193,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // `return` waits for bytes that may not come, so this function does not await the result of `return`.
+      // `return` may wait for bytes that never come, so the stream does not wait for `return`.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
