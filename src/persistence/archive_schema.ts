@@ -243,7 +243,7 @@ export const conversationArchive = z.strictObject({
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** An export passes the beginning first, each table followed by its rows, and the contents last. */
+/** In order: the format, each table with its rows, the contents. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }

@@ -11,7 +11,7 @@ export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
   readonly soulCreatedAt: number;
-  /** The branch shows iterations up to this 0-based position; -1 stands for the point before the query. */
+  /** The branch shows iterations up to this 0-based position. Position -1 is before the query. */
   readonly position: number;
 }
 
@@ -55,8 +55,10 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/** A run of the parent branch stores the first variables of a sub-query, so runs of another branch count. `s` and `q`
- * are `query_state` and `query_soul`. */
+/**
+ * Runs of another branch count, because a run of the parent stores the first variables of a sub-query. `s` and `q` are
+ * `query_state` and `query_soul`.
+ */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,

@@ -54,7 +54,8 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // Another process deleted the conversation.
+    // Another process has deleted the conversation.
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts);
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {
@@ -349,7 +350,7 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
 
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
-    // The lock keeps a query from beginning in the conversation before the deletion ends.
+    // The lock prevents a query from beginning in the conversation before the deletion ends.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {

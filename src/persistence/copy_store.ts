@@ -105,7 +105,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** The returned function leaves `Damage` unchanged, because `copyStore` reports `Damage` as damage of the source. */
+/** `copyStore` reports `Damage` as damage of the source, so the result leaves `Damage` unchanged. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -275,7 +275,7 @@ interface Page {
   readonly most: number;
 }
 
-/** The long cells of a page have at most this many bytes, unless its first row has more. */
+/** All long cells of a page together have at most this number of bytes, unless the first row has more. */
 const PAGE_BYTES = 8 << 20;
 
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
@@ -358,7 +358,7 @@ async function writeRows(
       cells["result"] = to.dialect.largeCell(await putLarge(to, largePieces(from, row.large)));
     }
     await copyContents(row, { from, to });
-    // The cells have the columns of this table, which the types do not show.
+    // The types do not show that the cells have the columns of this table.
     await insertRow(to, table, cells as never);
   }
 }
@@ -396,7 +396,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Text that resembles a reference counts, so a returned reference may lead to no content. */
+/** Text that resembles a reference counts, so a reference in the result may lead to no content. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {

@@ -28,7 +28,6 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** An instance is a database, or a transaction in it. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** Lists and searches show only rows of this tenant; null means all tenants. */
@@ -44,15 +43,14 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract of(tenant: string | null): Database;
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** In PostgreSQL, a transaction need not wait for the statement, because later statements of the transaction fail
-   * after a failed statement. */
+  /** In PostgreSQL, a transaction need not wait for this statement: after a failure, its later statements fail too. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** `work` may run more than once, so `work` must not depend on an earlier attempt. */
+  /** `work` may run more than once, and must not depend on an earlier attempt. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** `work` must read the run with `versionOf`, so that its reads need no locks. */
+  /** `work` must read the run with `versionOf`. Its reads then need no locks. */
   writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.write(work);
   }
@@ -63,7 +61,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     return this.read(work);
   }
 
-  /** Other transactions that lock the same name wait until this transaction ends. */
+  /** Another transaction that locks the same name waits until this transaction ends. */
   abstract lock(name: string): Promise<void>;
 
   /** In PostgreSQL, throws `TakenOverError` if another node has taken a run of this node. With a version, `writeRun`
@@ -81,7 +79,7 @@ export interface DatabaseDialect {
   readonly valueBytes: number;
   readonly contentBytes: number;
   readonly hasDifferences: boolean;
-  /** If true, a transaction must change a row to protect the row from removal. */
+  /** If true, only a change of a row protects the row from removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;
@@ -129,7 +127,7 @@ export interface SearchDialect {
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   match(db: Database, words: SearchWords): SearchMatch;
-  /** These conditions use no index, so the database reads all texts, or all their words. */
+  /** These conditions use no index, so the database reads all texts, or all words of the index. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   all(db: Database): readonly RawBuilder<unknown>[];
 }
@@ -167,19 +165,19 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** Kysely builds the query once for each kind of database, so `build` must not depend on the values. */
+/** Kysely builds the query once for each kind of database, so `build` must not depend on values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
   const bound = binder(build);
   return async (db, values) => {
     const { sql, parameters } = bound(db, values);
-    // The builder that made the text guarantees the shape of its rows.
+    // `build` guarantees the shape of the rows.
     return await db.run(sql, parameters) as readonly R[];
   };
 }
 
-/** Kysely builds the change once for each kind of database, so `build` must not depend on the values. */
+/** Kysely builds the change once for each kind of database, so `build` must not depend on values. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -204,7 +202,7 @@ function binder<V extends object>(build: Build<V, unknown>) {
 }
 
 function parametersFor<V extends object>(values: V): V {
-  // `build` passes the values on without reading them, so placeholders with the same names suffice.
+  // `build` passes values on without reading them, so placeholders with the same names are enough.
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
@@ -246,7 +244,7 @@ export async function idsWith(
     readonly where?: RawBuilder<boolean>;
   },
 ): Promise<readonly string[]> {
-  // Ids consist of hexadecimal digits and dashes, which sort before "~".
+  // An id has only hexadecimal digits and dashes, which sort before "~".
   const { rows } = await sql<{ id: string }>`SELECT t.id FROM ${sql.raw(`${snakeCase(table)} t`)}
     WHERE t.id >= ${prefix} AND t.id < ${`${prefix}~`} AND ${where} AND ${isSeen(db, TENANTS[table])} LIMIT 2`
     .execute(db);
@@ -258,12 +256,12 @@ export function toJson(value: Readonly<Record<string, unknown>> | readonly unkno
   return JSON.stringify(value);
 }
 
-/** Code of this folder wrote the metadata, so its fields have the types of `T`. */
+/** Only code of this folder writes metadata, so the cast is safe. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
 
-/** U+FFFD replaces lone surrogates and NUL, which a searched column cannot return. */
+/** A searched column cannot return lone surrogates and NUL, so U+FFFD replaces them. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
@@ -290,10 +288,10 @@ export class OwnDriver implements Driver {
   readonly #connection: DatabaseConnection;
   readonly #turns: Turns | null;
 
-  /** `turns` is null if the caller holds a connection, or if `run` takes one. */
+  /** `turns` is null if the caller holds a connection, or if `run` takes a connection. */
   constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
-      // Kysely's types, which name the columns, guarantee the shape of the rows.
+      // Kysely guarantees the shape of the rows by its types, which name the columns.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
       streamQuery: () => {
         throw new Error("Cannot stream a query: this driver returns only whole results; use execute()");

@@ -62,7 +62,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** The default calls `fileFault`, and writes nothing. */
+  /** By default, `writeFault` calls `fileFault`, which writes nothing. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -113,7 +113,7 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // Logging must not fail a query, so the store drops entries that it cannot write.
+    // A failure of the log must not fail a query.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();
@@ -369,7 +369,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Replaces the id of another tenant's row by an unused id, so that a method behaves as if the row did not exist. */
+/** Replaces the id of another tenant's row by an unused id, so that this row seems to be missing. */
 export class Owners {
   readonly #db: Database;
   /** The tenant of a row does not change, so a known answer stays right. */
@@ -485,8 +485,7 @@ class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // A branch with a parent is a fork, which sees the variables of the parent, but a sub-query must not see these
-        // variables.
+        // A branch with a parent is a fork, which sees the variables of the parent. A sub-query must not see them.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,

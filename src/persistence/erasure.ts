@@ -11,13 +11,13 @@ const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
-/** The pause keeps the first erasure from slowing the start of a process. */
+/** The pause keeps the first erasure away from the start of the process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
-/** A killed process may have left a claim, so Vis removes claims of this age. */
+/** A killed process may leave a claim behind, so Vis removes claims of this age. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** Contents whose row numbers differ by at most this number may belong to one transaction. */
+/** Contents may belong to one transaction if their row numbers differ by at most this number. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
@@ -34,11 +34,10 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that deletions have listed in the table `erasure`. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** The list may have entries of a killed process, so the first run must read the list. */
+  /** A killed process may have left entries in the list, so the first run always reads the list. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
@@ -76,7 +75,7 @@ export class Eraser {
 
   async #run(): Promise<void> {
     const { db, location, busyMs, now } = this.#options;
-    // A database in memory has no file to erase from.
+    // A database in memory has no file.
     if (location === ":memory:") return;
     for (;;) {
       const listed = hashesOf(await db.run("SELECT hash FROM erasure", []));
@@ -160,8 +159,9 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** The end of an iteration or run replaces its metadata. Former metadata that is long stays as content without a
- * row. */
+/**
+ * The end of an iteration or a run replaces its metadata. Longer former metadata remains as content that no row names.
+ */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -221,12 +221,11 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
-    // A deletion that notes one of these hashes again has ended, so that its rows are gone, or waits for this lock.
+    // A deletion that notes one of these hashes again has deleted its rows, or waits for this lock.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these contents again locks the content, so this statement waits for that
-    // transaction.
+    // A transaction that stores one of these contents again locks the content, so this statement waits for it.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // This function reads the claims first, because a claim ends when a row refers to the text.
+    // A claim ends when a row refers to the text, so Vis reads the claims before the rows.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
     const texts = NESTED.map(([table, column]) =>
       `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${tx.dialect.mentionsContent(column)}`
@@ -259,7 +258,7 @@ function addParts(
   }
 }
 
-/** The connection checks no foreign keys, because SQLite would search all content for each deleted row. */
+/** With foreign keys, SQLite would search all content for each deleted row. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
@@ -284,7 +283,7 @@ async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "l
   return 0;
 }
 
-/** Vis may change these rows after it has stored them. `?` is the id of a query that ran when the scan began. */
+/** Vis may change these rows later. `?` is the id of a query that ran when the scan began. */
 const CHANGING: Readonly<Record<string, string>> = {
   conversation_soul: "true",
   conversation_state: "true",
@@ -343,7 +342,7 @@ class Scan {
     }
   }
 
-  /** Returns null if a row with which the scan began is gone, because a new row may have its number. */
+  /** Returns null if a row from the beginning of the scan is gone, because a new row may have its number. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;
@@ -366,7 +365,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // Content that a deletion noted during the scan may be the last user of these contents, so their entries must stay.
+    // Content that a deletion noted during the scan may be the last user of these contents, so their entries stay.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;
@@ -407,7 +406,7 @@ class Scan {
   #claimed(): ReadonlySet<string> {
     const all = claimsOf(this.#db.prepare(CLAIMS).all());
     const read = this.#db.prepare("SELECT encoding, bytes, base FROM content WHERE hash = ? AND encoding <> 'raw'");
-    // A set that grows during iteration yields the additions at the end.
+    // The loop also reaches hashes that it adds to the set.
     for (const hash of all) {
       const row = read.get(hash);
       if (row) {
@@ -453,7 +452,7 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** Without foreign keys, SQLite does not search all content for each deleted row. */
+/** With foreign keys, SQLite would search all content for each deleted row. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

@@ -146,8 +146,10 @@ interface LongCell {
   readonly column: string;
 }
 
-/** The caller must run this function in a transaction, so that the archive is one snapshot. Rejects with `Damage`,
- * possibly after `take` has received parts. */
+/**
+ * The caller must run this function in a transaction, so that the archive is one snapshot. `take` may get parts before
+ * the function rejects with `Damage`.
+ */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -214,7 +216,7 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** An archive has no running query, so running rows become interrupted. */
+/** An archive has no running query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];
@@ -291,7 +293,7 @@ function placesOf(
   return places;
 }
 
-/** The new ids sort like the old ids. */
+/** The new ids have the order of the old ids. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   const twice = old.find((id, at) => old.indexOf(id) < at);
@@ -313,7 +315,10 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** The archive groups rows of `expressionState` by variable, so this function restores the order of the iterations. */
+/**
+ * The archive has the rows of `expressionState` in the order of their variables, but an import needs the order of the
+ * iterations.
+ */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

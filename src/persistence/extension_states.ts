@@ -182,7 +182,7 @@ function stateRows(
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
   if (segment === null) return rows.where("i.conversationStateId", "is", null).where("i.tenant", "=", tx.ownTenant);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
-    // A state has the position of an iteration, which suffices for `isShownIteration`.
+    // A state has the position of an iteration, which is enough for `isShownIteration`.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
     return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
   });
@@ -266,7 +266,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** The branch comes before its ancestors; null stands for the global state. */
+/** The branch comes before its ancestors. Null means the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,

@@ -424,7 +424,7 @@ export async function readSentMessages(
     content.text(row.llmUserPrompt ?? "[]"),
   );
   const sent = told.map(({ role, content: text }) => ({ role, text }));
-  // If roles must alternate, a single message holds the whole prompt, including the system text.
+  // If roles must alternate, one message contains the whole prompt, with the system text.
   if (sent.length === 1) return sent;
   return [{ role: "system", text: content.text(row.llmSystemPrompt ?? "") }, ...sent];
 }

@@ -10,13 +10,14 @@ type Scope = Pick<
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 
-/** If the conversation, query or iteration of an entry does not exist, the data of the row keeps its id. */
+/** If an entry names a missing conversation, query or iteration, the data of its row keeps the id. */
 export async function writeLogEntries(
   db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
   await db.write(async (tx) => {
-    // The lock makes entries visible in the order of their numbers, so a follower can continue from the last number.
+    // The lock makes entries visible in the order of their numbers, so that a reader can continue after the last
+    // number.
     await tx.lock("log");
     const scopes = new Scopes(tx);
     const content = new Content(tx);

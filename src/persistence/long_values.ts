@@ -13,7 +13,7 @@ const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** PostgreSQL stores long values as pieces, which bound the size of a statement and of a row. */
+/** PostgreSQL keeps long values in pieces, which bounds the size of a statement and of a row. */
 const PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
 const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
 RETURNING (xmax = 0) AS is_new`;
@@ -152,14 +152,14 @@ export class Content {
     return reference;
   }
 
-  /** A difference refers to a base that is no difference itself, so a read takes one step. */
+  /** The base of a difference is never a difference, so a read takes one step. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
     if (row === undefined || row.hash === hash) return row !== undefined;
     if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
     const base = row.base ?? row.hash;
-    // The hash of the base does not matter, because a reader verifies the result against its own hash.
+    // A reader verifies the result by its own hash, so the base needs no check.
     const from = (await this.#read([base])).get(base);
     if (from === undefined) return false;
     const delta = deltaOf(from, bytes);
@@ -188,14 +188,14 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** A trigger removes the pieces of a value with the last row that refers to the value. */
+  /** When the last row that refers to the value is gone, a trigger removes the pieces. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The statement locks even an existing row, so that no other transaction removes the row.
+    // The statement also locks an existing row, so that no other transaction removes the row.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
-      // An occasional wait bounds the pieces that are on their way to the server.
+      // An occasional wait bounds the number of pieces on their way to the server.
       if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
       else await this.db.store(PUT_PIECE, piece);
     }
@@ -229,7 +229,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The byte order mark belongs to the text, so the decoder keeps the mark. */
+/** The text contains a byte order mark as a character. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -264,7 +264,7 @@ export async function putLarge(
   const whole = createHash("sha256");
   const hashes: string[] = [];
   const put = newId();
-  // The database may hold the same bytes in another encoding, which a reader of lists does not support.
+  // Another row may have the same bytes in an encoding that lists do not support.
   const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
     if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
     const claim = { put, reference: PREFIX + row.hash, claimedAt };
@@ -328,7 +328,9 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
-/** Throws `Damage` in place of a missing or changed piece, and after the last piece if the whole text has another hash.
+/**
+ * Throws `Damage` instead of a missing or changed piece, and after the last piece if the hash of the whole text
+ * differs.
  */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
@@ -367,7 +369,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
-    // With PostgreSQL, a long value has no row in `content`, but rows in tables of its own.
+    // PostgreSQL keeps a long value in tables of its own, not in `content`.
     const content = new Content(db);
     await content.load([reference]);
     yield content.bytes(reference);
@@ -385,7 +387,7 @@ const ANCHOR = 16;
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** Returns null if the difference has more than `MAX_STEPS` steps, or more new bytes than a quarter of the value. */
+/** Returns null for more than `MAX_STEPS` steps, and for more new bytes than a quarter of the value. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -426,7 +428,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
 function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
   const most = Math.min(from.length - i, to.length - j);
   let equal = 0;
-  // Native comparison of buffers makes long equal stretches cheap.
+  // The native comparison of buffers is fast for long equal parts.
   for (let step = 4096; step >= 64; step >>= 2) {
     while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }
@@ -451,7 +453,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // A tail of the base that is shorter than an anchor matches only at the very end of the value.
+      // A shorter rest of the base can match only at the end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };
@@ -478,12 +480,14 @@ export function stepsOf(steps: string | null): Delta["steps"] {
 
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. */
+/** At a boundary, 14 bits are zero, which gives pieces of about 20 KiB on average. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** A hash of the nearby bytes selects the boundaries, so an insertion changes few pieces. The pieces are views of
- * `bytes`. */
+/**
+ * A hash of the nearby bytes selects the boundaries, so that an insertion changes few pieces. Pieces are views of
+ * `bytes`.
+ */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;
@@ -498,7 +502,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The hash depends only on the last 32 bytes, so the hash can start 32 bytes before MIN.
+  // The hash depends only on the last 32 bytes.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;
@@ -506,7 +510,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** The random words must not change, because pieces of new values would no longer match stored pieces. */
+/** If the random words changed, pieces of new values would not match stored pieces. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);
   let word = 0x9e3779b9;

@@ -88,9 +88,9 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 
 export interface JobTimes {
   readonly leaseMs: number;
-  /** A request waits at most this long for the last node that ran its branch. */
+  /** A request waits at most this time for the last node that ran its branch. */
   readonly graceMs: number;
-  /** For this time after a run, Vis assumes that the node still has the sandbox of the branch. */
+  /** For this time after a run, the node probably still has the sandbox process of the branch. */
   readonly warmMs: number;
 }
 
@@ -119,7 +119,7 @@ class JobQueue {
     const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // Calls for the same branch wait here, so a later call sees the job of an earlier call.
+      // Calls for the same branch wait here, so that a later call sees the job of an earlier call.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
       const [isBusy, known] = await together([
         refuseWhenBusy && this.#isBusy(tx, branchId),
@@ -286,8 +286,10 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report for a while must not judge which nodes are lost, because the server itself may have
- * been lost. */
+/**
+ * A node without a recent heartbeat must not decide which nodes are lost, because the database server itself may have
+ * been away.
+ */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -325,7 +327,7 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** The commands of a query stay pending until a node settles them, even if another node takes the query over. */
+/** Commands stay pending until a node settles them, even if another node takes the query over. */
 class Commands {
   readonly #db: Database;
 
@@ -400,7 +402,7 @@ class EventTable {
       "SELECT query_id, number, body FROM event WHERE query_id = $1 AND number > $2 ORDER BY number LIMIT 500",
       [queryId, number],
     );
-    // The statement guarantees the shape of its rows.
+    // The statement guarantees the shape of the rows.
     return rows as unknown as readonly SharedEvent[];
   }
 
@@ -421,7 +423,7 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** The listener checks its connection every `LOOK_MS`; the server has `ANSWER_MS` to answer. */
+/** The listener checks its connection every `LOOK_MS`. The server has `ANSWER_MS` to respond. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
@@ -434,7 +436,7 @@ interface Client {
   on(event: "notification", listener: (said: { readonly channel: string; readonly payload?: string }) => void): void;
 }
 
-/** The listener passes null after a time in which it may have missed notifications. */
+/** Null means that the listener may have missed notifications. */
 type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
 interface PostgresListenerOptions {

@@ -18,8 +18,10 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
   /** Returns null if this machine cannot know whether the process exists. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** In SQLite, a write that waits longer for another writing process rejects with `StoreError` of kind busy. In
-   * PostgreSQL, the opening waits at most this time for the server. */
+  /**
+   * SQLite: a write that waits longer for another process rejects with `StoreError` of code "busy". PostgreSQL:
+   * `openStore` waits at most this time for the server.
+   */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }

@@ -360,7 +360,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 
-/** Queries before a query are final, so this function needs no snapshot. */
+/** Earlier queries are final, so their rows need no snapshot. */
 export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -398,8 +398,10 @@ export async function previousTurn(
   };
 }
 
-/** Returns null for a query without an answer that did nothing, such as a query that the user cancelled before its
- * first reply. */
+/**
+ * Returns null for a query that did nothing and has no answer, such as a query that the user cancelled before its first
+ * reply.
+ */
 async function leftBy(
   content: Content,
   { query: { queryId, status, iterations, work }, until: fork }: {
@@ -410,7 +412,7 @@ async function leftBy(
   const until = fork ? iterations : Number.MAX_SAFE_INTEGER;
   const [thinkings, pending, printed, diffs] = await together([
     newestThinkings(content, { queryId, until }),
-    // A query that ends with an answer leaves no running block.
+    // A query that ended with an answer has no unfinished block.
     status === "done" ? [] : pendingBlocks(content.db, queryId),
     status === "done" || fork !== null ? "" : cutOutput(content.db, queryId),
     work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
@@ -447,7 +449,7 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** If the query does not exist, the search starts at the end of the branch. */
+/** If the query does not exist, the search begins at the end of the branch. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -459,7 +461,7 @@ async function rowsBefore(
   if (first?.parentStateId === null) return { rows: own, more: count - own.length };
   const [mark] = first ? [first] : await numberOfRun(tx, { queryId: before });
   const [branch, ...ancestors] = await readLineage(tx, branchId);
-  // The newest query may be running, so this call reads one more row.
+  // The newest query may be running, so Vis reads one more row.
   const all = mark ? own : await shownRows(tx, { lineage: [branch], newest: EARLIER + 1 });
   const mine = all.filter(({ row }) => row.status !== "running");
   const rest = Math.max(0, EARLIER - mine.length);
@@ -622,7 +624,7 @@ async function interruptIterations(
 }
 
 function firstWords(text: string, maxChars: number): string {
-  // The function reads only the part that it may return, because texts may be very long.
+  // The text may be very long, so only the part that may appear is read.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
   if (line.length <= maxChars && text.length <= maxChars * 4) return line;
   const cut = line.slice(0, maxChars - 1);
@@ -749,7 +751,7 @@ async function lostOf(
   return lost;
 }
 
-/** Ends queries of other branches only if the process is gone. */
+/** Queries of other branches end only if the process is gone. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -811,7 +813,7 @@ async function endLost(
       work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // Vis knows the end of the last iteration, but not the time at which the process ended.
+      // The end of the process has no time, so the end of its last iteration counts.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });
@@ -839,7 +841,7 @@ export async function takeOverRun(
   }
   const spent = await spentOf(tx, run);
   const { branchId } = run;
-  // An answer of the user would not reach the lost process.
+  // The lost process would not get an answer of the user.
   const { approval } = run.facts;
   if (approval?.answer === null) {
     const answer = { decision: "no" as const, reason: "the process that asked has ended" };

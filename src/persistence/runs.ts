@@ -21,8 +21,10 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes over a branch ends its run as lost, so the row of the run shows whether a process may still
- * write. */
+/**
+ * A process that takes a branch over ends its run as lost, so the row of the run shows whether a process may still
+ * write.
+ */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -65,16 +67,18 @@ export async function checkRun(
   if (row) await checkFence(tx, row);
 }
 
-/** Returns null if this process cannot know. */
+/** Null means that this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
-/** The limit is four times the interval at which a process renews its leases. */
+/** The limit is four times the interval of the renewals. */
 const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
-/** Rejects with `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former
- * holder. */
+/**
+ * Rejects with `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former
+ * holder.
+ */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {

@@ -17,10 +17,10 @@ import type { QueryMetadata } from "./runs.ts";
 
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking reads each match, so a search may rank only this many of the newest matches. */
+/** Ranking reads each match, so a search ranks at most this number of the newest matches. */
 const MAX_RANKED = 5000;
 
-/** Scripts with these characters have no spaces between words, or attach endings to words. */
+/** Scripts with these characters put no spaces between words, or attach endings to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
@@ -60,7 +60,7 @@ export async function searchRows(
   });
 }
 
-/** In some scripts, a word does not end at a space, so an index term may contain the word. */
+/** In some scripts, no space ends a word, so an index term may contain the word. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
   const termsWith = await db.dialect.search.termReader(db);
@@ -146,8 +146,7 @@ function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** With a filter, or with an index that several tenants share, the newest matches may be of no use, so the search reads
- * all matches. */
+/** A filter or a shared index may exclude the newest matches, so the search then reads all matches. */
 async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]
@@ -177,7 +176,7 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
   ], sql` AND `);
 }
 
-/** For the query at which a branch forked, an answer counts if no iteration after the fork contributed to it. */
+/** At the fork of a branch, an answer counts if no iteration after the fork contributed to it. */
 function shownIn({ branchId, until }: BranchSegment) {
   if (until === null) return sql`b.id = ${branchId}`;
   const { soulId, queryId, position } = until;
@@ -274,7 +273,7 @@ function partOf(metadata: string, field: string): string {
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** A separate index of these texts marks the words, because the separate index matches like the search index. */
+/** An index of these texts alone marks the words, because it matches like the search index. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");
@@ -329,7 +328,7 @@ class Words {
   }
 }
 
-/** An instance opens an index in memory, so the process shares one instance. */
+/** An instance has an index in memory, so the process shares one. */
 export const WORDS: Words = new Words();
 
 function open(): Index {

@@ -23,8 +23,10 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
-/** Methods that return a promise, except `log`, may reject with `StoreError`; a transaction that fails stores no data.
- * A write for a query rejects with `TakenOverError` once another process has ended that query as lost. */
+/**
+ * Methods that return a promise, except `log`, may reject with `StoreError`. A failed transaction stores nothing. A
+ * write for a query rejects with `TakenOverError` once another process has ended the query as lost.
+ */
 export interface Store
   extends
     ConversationStore,
@@ -36,16 +38,18 @@ export interface Store
     LargeTextStore,
     Archive {
   readonly location: string;
-  /** A store with the tenant null shows the rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` concern all
-   * tenants. */
+  /**
+   * With a null tenant, the store shows rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` always concern
+   * all tenants.
+   */
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
-  /** Makes this process one of the nodes that share the database; null for SQLite. */
+  /** Makes this process a node of the shared database. SQLite has null. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
-  /** Returns the problems of the file, or of the rights of the role in PostgreSQL. */
+  /** Returns problems of the file or, in PostgreSQL, of the rights of the role. */
   check(): Promise<readonly string[]>;
-  /** Returns why writes no longer reach the open file or the server; "" without a fault. */
+  /** Returns why writes do not reach the open file or the server, or "" without a fault. */
   fileFault(): string;
   /** Returns why the store cannot write now, or "" if the store knows no reason. */
   writeFault(): Promise<string>;
@@ -94,14 +98,13 @@ export interface BranchNode extends Branch {
 
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** The id of a conversation stands for its last used branch; a unique prefix of 8 characters suffices. */
+  /** The id of a conversation selects its last used branch. A unique prefix of 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Creates a missing conversation; concurrent calls get the same branch. */
+  /** Creates a missing conversation. Concurrent calls get the same branch. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
-  /** Rejects with `UsageError` for a point that does not exist or is not final. */
   fork(fork: NewFork): Promise<Branch>;
   /** Returns the oldest branch first, and omits branches of sub-queries. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
@@ -109,12 +112,12 @@ export interface ConversationStore {
 
 export interface ProcessOwner {
   readonly host: string;
-  /** `pid` is valid in this space, because hosts may share a name, and a host may run several containers. */
+  /** The number `pid` is valid in this space: several hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
   /** `started` is in clock ticks since boot, or "" if unknown. */
   readonly started: string;
-  /** A part of a process that has its own environments has its own number; the process itself is 0. */
+  /** Each part of a process with its own environments has its own number. The process itself has 0. */
   readonly session: number;
 }
 
@@ -159,9 +162,9 @@ export interface EarlierTurns {
   readonly more: number;
 }
 
-/** If the newest query did nothing, the turn is the work of the newest query that did something, with `since`. */
+/** If the newest query did nothing, the turn describes the newest query that did something, and has `since`. */
 export interface PreviousTurn {
-  /** The newest query has this id. */
+  /** This id belongs to the newest query, even with `since`. */
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
@@ -177,7 +180,7 @@ export interface PreviousTurn {
   readonly printed?: string;
   readonly diffs?: readonly string[];
   readonly only?: ReadingMode;
-  /** The value is the newest query, if that query did nothing and an earlier query did something. */
+  /** This newest query did nothing, unlike an earlier query. */
   readonly since?: { readonly text: string; readonly answer: string };
 }
 
@@ -200,8 +203,10 @@ export interface QueryStore {
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
-  /** A second call without `last` has no effect; with `last`, it rejects. The same transaction stores `last`, the end
-   * of the last iteration. */
+  /**
+   * Stores `last`, the end of the last iteration, in the same transaction. A second call rejects with `last`, and
+   * otherwise has no effect.
+   */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns null if no branch of the conversation has an accepted request with the key, or a begun request of the last
    * day. */
@@ -210,19 +215,21 @@ export interface QueryStore {
     key: string,
   ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   query(queryId: string): Promise<StoredQuery | null>;
-  /** Returns the ids of all runs of the query that this run belongs to, oldest first. */
+  /** Resolves with the run `queryId` and all runs of the same query, oldest first. */
   attempts(queryId: string): Promise<readonly string[]>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /** Returns queries of the ancestors up to the fork before queries of the branch, oldest first. A retried query
-   * appears once, with the newest run, or with the run at which the branch forked. */
+  /**
+   * Queries of the ancestors up to the fork come first, and each list is oldest first. A retried query appears once,
+   * with its newest run, or with the run of the fork.
+   */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
-  /** Returns the number of queries that it ended; `alive` replaces the check of the opened store. */
+  /** Resolves with the number of ended queries. `alive` replaces the `isAlive` of the store. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
   /** The caller must know that the former process can no longer write. Returns null for an ended query, and for a query
    * with an accepted final. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
-  /** The caller must repeat this call twice a minute. Returns the branches that the process still holds. */
+  /** The caller must repeat this call twice a minute. Resolves with the branches that the process still holds. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
@@ -240,7 +247,7 @@ export interface NewIteration {
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   readonly given?: readonly VariableImage[];
-  /** Until the iteration ends, the store adds `pendingBlocks`, the source texts of the blocks. */
+  /** Until the iteration ends, the store adds the code of the blocks as `pendingBlocks`. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -273,7 +280,7 @@ export interface StoredIteration
   readonly iterationId: string;
   readonly status: QueryStatus | "running";
   readonly error: string | null;
-  /** The list is empty until the store has the end of the iteration. */
+  /** The list is empty until the iteration has ended. */
   readonly blocks: readonly StoredBlock[];
   readonly steered: readonly string[];
   readonly createdAt: number;
@@ -283,13 +290,13 @@ export interface IterationStore {
   beginIteration(iteration: NewIteration): Promise<string>;
   /** A second call for an iteration rejects. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
-  /** Records a model call without a reply, and returns the id of the row. */
+  /** Records a model call without a reply. Resolves with the id of the row. */
   failIteration(
     iteration: Omit<NewIteration, "response" | "blocks">,
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
-  /** Returns null without such an iteration; `position` counts from 0. */
+  /** `position` counts from 0. Resolves with null without such an iteration. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
@@ -314,14 +321,18 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** Returns the newest variable first, system variables included. With `at`, returns the variables that a fork at that
-   * point would see. */
+  /**
+   * The newest variable comes first, and system variables are among them. With `at`, the result is for a fork at this
+   * point.
+   */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   dependencies(branchId: string): Promise<readonly Dependency[]>;
-  /** Returns the newest versions of the live user variables, in the order in which a sandbox must restore them. */
+  /**
+   * Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them.
+   */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
-  /** Returns the oldest version first, and an empty list for an unknown name. */
+  /** The oldest version comes first. An unknown name has no versions. */
   variableVersions(
     branchId: string,
     name: string,
@@ -343,10 +354,11 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Without `isOwn`, a claim protects the bytes from erasure for up to a day, until the store gets a variable with the
-   * bytes. With `isOwn`, each piece must begin with a random number, so that no other text shares the piece. */
+  /**
+   * Without `isOwn`, a claim protects the bytes for up to a day, until a stored variable refers to them. With `isOwn`,
+   * each piece must begin with a random number, so that no other text shares the piece.
+   */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
-  /** Yields the pieces in order, and reads each piece on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The bytes must come from `putLarge` with `isOwn`. Ignores missing bytes. */
   dropLarge(large: string): Promise<void>;
@@ -363,15 +375,15 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** A long request is null, and `NodeStore.request` reads the request. */
+  /** Null means that the request is long; `NodeStore.request` then reads it. */
   readonly request: Uint8Array<ArrayBuffer> | null;
   readonly epoch: number;
   /** A begun job has a stored query, which this node continues. */
   readonly begun: boolean;
   readonly lost: boolean;
-  /** `losses` counts the successive lost nodes of the current iteration. */
+  /** `losses` counts successive nodes that were lost during the current iteration. */
   readonly losses: number;
-  /** `elapsedMs` excludes the time in which the query waited for the user. */
+  /** `elapsedMs` excludes time in which an approval waited. */
   readonly elapsedMs: number;
 }
 
@@ -397,34 +409,36 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** "job" means that a request may wait, with "" as `queryId`. */
+/** "job" means that a request may wait; `queryId` is then "". */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
 }
 
 export interface NodeStore {
-  /** `heard` receives null after a time in which it may have missed news. */
+  /** `heard` gets null after a time in which it may have missed news. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
   /** The caller must have ended the work of this node. */
   leave(): Promise<void>;
-  /** Rejects with `BusyError` if the branch is busy and `refuseWhenBusy` is set, or if another request has the key. */
+  /** Rejects with `BusyError` if `refuseWhenBusy` is set and the branch is busy, and if another request has the key. */
   accept(job: NewJob): Promise<void>;
-  /** The store gives out the requests of a branch in order, one at a time. `running` names the branches on which this
-   * node still works. */
+  /**
+   * The nodes get the requests of a branch in order, one at a time. `running` names the branches on which this node
+   * still works.
+   */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Returns the epochs of the node's jobs by query id; the node has lost its other jobs. */
+  /** Resolves with the epochs of the node's jobs by query id. The node has lost its other jobs. */
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Has no effect if this node no longer holds the job. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
   withdraw(queryId: string): Promise<boolean>;
-  /** Has no effect once the store has the query. */
+  /** Has no effect after the store has the query. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
   /** The node takes no more requests, and requests do not wait for this node. */
   drain(): Promise<void>;
-  /** Ends the wait for a lost server, so calls that need the server reject. */
+  /** Calls that need a lost server then reject instead of waiting. */
   giveUp(): void;
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
@@ -440,16 +454,19 @@ export interface NodeStore {
   /** Returns up to 500 events after this number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes rows older than `olderMs`: events, commands of ended queries, nodes by their last heartbeat, and the records
-   * of the node that last ran a branch. */
+  /**
+   * Removes rows older than `olderMs`: events, commands of ended queries, silent nodes, and the records of which node
+   * last ran a branch.
+   */
   trim(olderMs: number): Promise<void>;
-  /** Returns false if the query has ended, or if the store already has the command. */
+  /** Resolves with false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;
-  /** Returns the unsettled commands of these queries, oldest first. */
+  /** Resolves with the unsettled commands of these queries, oldest first. */
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
   /** `done` is false if the command came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Returns null while the command waits, and false if the command came too late or the query ended before the
-   * command. */
+  /**
+   * Resolves with null while the command waits, and with false if the command came too late or the query ended first.
+   */
   outcome(id: string): Promise<boolean | null>;
 }

@@ -1,7 +1,9 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/** A `searched` text and `plainJson` stay in their column; other long texts, JSON and values may be references to
- * `content`. */
+/**
+ * A `searched` text and `plainJson` stay in their column. Other long texts, JSON and values may become references to
+ * `content`.
+ */
 type Kind =
   | ("id" | "time" | "place" | "integer" | "real")
   | ("text" | "searched" | "long" | "json" | "plainJson" | "bytes" | "jsonBytes");
@@ -9,9 +11,9 @@ type Kind =
 export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly kind: K;
   readonly nullable?: true;
-  /** If true, the database fills in this column if a row omits it. */
+  /** If a row omits this column, the database fills it in. */
   readonly filled?: true;
-  /** If true, the value is valid only in this database: an archive omits the column, and an import sets a new value. */
+  /** The value is valid only in this database, so an archive omits the column, and an import sets a new value. */
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
@@ -54,7 +56,7 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
   readonly within?: string;
-  /** `$id` stands for the conversation, and `t` for the table. */
+  /** `$id` is the conversation, and `t` is the table. */
   readonly rows?: string;
   /** These columns order the rows of a user table, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
@@ -73,8 +75,10 @@ const OF_QUERY = `t.query_id IN (${RUNS})`;
 const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
-/** A table follows the tables to which it refers. The migrations make the tables, and a test compares both schemas with
- * this description. */
+/**
+ * Each table follows the tables to which it refers. The migrations make the tables, and a test compares both with this
+ * description.
+ */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",
@@ -246,7 +250,7 @@ export const TABLES = {
       version: atLeast(1),
       value: orNull(long),
       createdAt: time,
-      /** Global state has a tenant here; the state of a branch belongs to the tenant of its conversation. */
+      /** Global state has a tenant here. The state of a branch belongs to the tenant of its conversation. */
       tenant: local(filled(orNull(text))),
     },
   },
@@ -397,7 +401,7 @@ export function snakeCase(name: string): string {
   return found;
 }
 
-/** The schema and the queries bound the number of names, and so the size of this map. */
+/** The schema and the queries bound the number of names, so this map stays small. */
 const CAMEL_NAMES = new Map<string, string>();
 
 export function columnName(name: string): string {

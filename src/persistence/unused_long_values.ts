@@ -3,7 +3,7 @@ import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { openAlone } from "./sqlite/open_database.ts";
 
-/** Vis stores a text before the row that refers to it, so another process may be about to use newer content. */
+/** Vis stores a text before a row refers to it, so another process may still need newer content. */
 const SETTLED_MS = 24 * 3_600_000;
 const TRIES = 3;
 
@@ -14,7 +14,7 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** While another process has the database open, removes only unreferenced content that is at least a day old. */
+/** While another process has the database open, only unreferenced content that is at least a day old goes. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
@@ -35,7 +35,7 @@ export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
-/** Starts over if another process has written; the third attempt holds the lock. */
+/** If another process has written, Vis starts over. The third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
@@ -67,7 +67,7 @@ function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Rows have numbers in the order of creation, so rows up to a row that an old iteration uses are old. */
+/** Row numbers have the order of creation, so rows up to a row that an old iteration uses are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (
@@ -79,7 +79,7 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** Without foreign keys, SQLite does not look up each deleted row among the bases; the marks already keep the bases. */
+/** Without foreign keys, SQLite does not search the bases for each deleted row. The marks already keep the bases. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);
@@ -88,7 +88,7 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** These columns never hold a reference, even if a text looks like a reference. */
+/** These columns contain no reference, even if a text looks like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
 /** These columns hold JSON, which `markRead` assembles from pieces to find references. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
@@ -105,7 +105,7 @@ export function markContent(db: DatabaseSync): void {
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   DELETE FROM mark;`);
-  // JSON columns come first, because `INSERT OR IGNORE` keeps the depth of the first mark.
+  // `INSERT OR IGNORE` keeps the depth of the first mark, so JSON columns come first.
   const all = columns(db).sort((a, b) => rank(a) - rank(b));
   for (const column of all) markCells(db, column);
   for (const column of all) if (column.text) markNested(db, column);
@@ -147,7 +147,7 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
 }
 
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
-  // A text may name a hash without content, so this statement marks existing content.
+  // A text may name a hash without content.
   const insert = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
      SELECT hash, ?, 2, 1 FROM content WHERE hash = ?`,

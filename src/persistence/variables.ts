@@ -24,7 +24,7 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
     const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
       .where("e.id", "in", some).execute();
     if (rows.length < some.length) throw new Damage("the block that made a variable is missing");
-    // The column returns the exact text, unless it is blank or contains U+FFFD (see `blockCells`).
+    // The column returns the exact text, unless the text is blank or contains U+FFFD (see `blockCells`).
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
     const content = new Content(db);
     await content.load(odd.map((row) => row.metadata));
@@ -53,7 +53,7 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // A head contains no value, so this call does not read the values.
+        // A head needs no value.
         const { name, kind, summary, reason, files } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -101,7 +101,7 @@ export class VariableRows {
     });
   }
 
-  /** Ignores versions of sub-queries, which are in other branches. */
+  /** Versions of sub-queries are in other branches, and do not count. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
@@ -188,7 +188,7 @@ interface Node {
   readonly reads: readonly string[];
 }
 
-/** A node follows its requirements and reads, as far as cycles allow. Ignores names outside the list. */
+/** A node follows its requirements and reads, as far as cycles allow. Names outside the list do not count. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -214,8 +214,10 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** Without a node whose requirements are met, follows requirements to a node on a cycle, because nodes that depend on
- * the cycle must come later. */
+/**
+ * If the requirements of all nodes are open, Vis follows them to a node on a cycle: nodes that depend on the cycle must
+ * come later.
+ */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -236,7 +238,7 @@ interface VariableSoulMetadata {
   readonly before?: number;
 }
 
-/** `number` is 1 for the first version, and counts the versions of ancestors. */
+/** `number` is 1 for the first version, and counts versions of ancestors. */
 interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly soulId: string;
   readonly name: string | null;
@@ -251,7 +253,7 @@ interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** Returns the newest variable first. A version of the branch takes precedence over a version of an ancestor. */
+/** The newest variable comes first. A version of the branch precedes a version of an ancestor. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -274,7 +276,7 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** At the same place, the change counts, because the end of an iteration stores changes of scope after versions. */
+/** The end of an iteration stores changes of scope after versions, so at the same place the change counts. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
@@ -367,7 +369,7 @@ function shownStates(db: Database, segment: BranchSegment) {
     .where((on) => isShownIteration(on, segment));
 }
 
-/** `text` marks a system variable, whose result is UTF-8 text. */
+/** `text` means a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
   /** `block` is null for system variables and given variables. */
@@ -378,7 +380,7 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** Users can search for a function or class, so `expr` holds its source. */
+/** `expr` contains the source of a function or class, so that a search finds it. */
 async function variableCells(
   content: Content,
   { image, block, order, before }: {
@@ -506,7 +508,7 @@ export class VariableWriter {
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** If the statements do not show the sources, each variable that the block read counts. */
+  /** If the statements do not show the sources, all variables that the block read count. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
@@ -522,7 +524,7 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Both ends of an edge are in this branch, so an inherited variable gets its own row. */
+  /** Both ends of an edge must be in this branch, so an inherited variable gets its own row. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -661,7 +663,7 @@ class VariableSouls {
   }
 }
 
-/** Position -1 is before the first iteration; without a run, the moment is before the queries of the branch. */
+/** Position -1 is before the first iteration. Without a run, the moment is before the queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;

@@ -95,14 +95,16 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
     : [];
 }
 
-/** The number is arbitrary, and another program is unlikely to lock the same number. */
+/** The number is arbitrary, so another program probably does not use it. */
 const LOCK = 7_164_011;
 /** An attempt waits `LOCK_MS` for a lock, and Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other nodes use
  * the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Rejects with `StoreError` for a database of a newer or early Vis, or of another program and, unless `unfinished` is
- * set, for an unfinished copy. */
+/**
+ * Rejects with `StoreError` for a database of another program, of a newer Vis, or of a Vis before the first release,
+ * and for an unfinished copy unless `unfinished` is set.
+ */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {
@@ -155,7 +157,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Version 0 is an empty database; `former` means a database from before the folding of its migrations into V1. */
+/** Version 0 is an empty database. A `former` database is older than the folding of its migrations into V1. */
 async function schemaOf(
   connection: Connection,
   location: string,
@@ -192,7 +194,7 @@ async function schemaOf(
   );
 }
 
-/** A former database, whose migrations are now folded into V1, has recorded this checksum of its first migration. */
+/** A `former` database has recorded this checksum of its first migration. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;

@@ -86,7 +86,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** A single mark names the last transaction, so write transactions run one after the other. */
+  /** One mark names the last transaction, so write transactions run one after the other. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -101,7 +101,7 @@ export class PostgresDatabase extends Database {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       const { error } = outcome;
-      // If this process has written before, a read-only server means that another server will take over.
+      // If this process has written before, a read-only server has probably been replaced by another server.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
       else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
@@ -114,7 +114,7 @@ export class PostgresDatabase extends Database {
       const transaction = this.#transactionOn(connection, { begin, mark: null, ofRun: false });
       try {
         const result = await work(this.#within(transaction));
-        transaction.commit().catch(() => {}); // No caller depends on the end of a read.
+        transaction.commit().catch(() => {}); // The end of a read has no effect.
         connection.release();
         return result;
       } catch (error) {
@@ -253,7 +253,7 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
     return snakeCase(super.sanitizeIdentifier(identifier));
   }
 
-  /** SQLite allows empty lists in conditions; PostgreSQL does not. */
+  /** Unlike SQLite, PostgreSQL allows no empty list in a condition. */
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length === 0) this.append("(NULL)");
     else super.visitPrimitiveValueList(node);
@@ -278,7 +278,7 @@ class HeldRuns {
     if (held) held.over = true;
   }
 
-  /** This method keeps a lost run, because a part of the run may still write. */
+  /** A lost run stays known, because a part of it may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
@@ -311,7 +311,7 @@ const POSTGRES: DatabaseDialect = {
       }),
     match: (db, { words, joined }) => {
       const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
-      // The normalization 1 lowers the rank of long texts.
+      // Normalization 1 lowers the rank of long texts.
       return {
         where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
         order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
@@ -350,7 +350,7 @@ const POSTGRES: DatabaseDialect = {
   byteLength: (column) => `octet_length(${column})`,
   mentionsContent: (column) => `strpos(${column}, 'sha256:') > 0`,
   externalId: (conversation) => sql.raw(`${conversation}.external_id`),
-  // A column of bytes cannot hold text, so the metadata of the variable names the content.
+  // A column of bytes cannot contain text, so the metadata of the variable names the content.
   largeCell: () => null,
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT DISTINCT ON (${sql.raw(by)}) ${sql.raw(columns)}, e.version FROM ${from}
@@ -379,7 +379,7 @@ const POSTGRES: DatabaseDialect = {
     const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
     return sequence?.next ?? 1;
   },
-  // The sequence holds the number of the conversation at the front.
+  // The last value of the sequence is the number of the conversation at the front.
   moveToFront: async (tx, { id }) => {
     await tx.store(
       `UPDATE conversation_soul SET activity = nextval('activity')
@@ -387,7 +387,7 @@ const POSTGRES: DatabaseDialect = {
       [id],
     );
   },
-  // One statement stores both changes, so other writes need not wait for a transaction.
+  // One statement stores both changes, so that other writes need not wait for a transaction.
   storeBoth: async (db, first, second) => {
     await first(db.with("also", (also) => second(also) as never)).execute();
   },
@@ -405,7 +405,7 @@ const POSTGRES: DatabaseDialect = {
     }
     await sql`SELECT setval('activity', max(activity)) FROM conversation_soul WHERE activity > 0`.execute(tx);
   },
-  // A row without an owner breaks a policy before the row breaks a constraint.
+  // For a row without an owner, a policy fails before a constraint.
   breaksRule: (error): error is Error =>
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
@@ -422,8 +422,10 @@ interface TransactionOptions {
   readonly ofRun: boolean;
 }
 
-/** The transaction collects changes. It sends them together before the next read, before a change that must follow
- * them, or at the end. */
+/**
+ * Changes wait, and go to the server together: before the next read, before a change that must follow them, or at the
+ * end.
+ */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -447,7 +449,7 @@ class PostgresTransaction {
     this.#run = run;
   }
 
-  /** If a previous statement of the transaction failed, this statement rejects with the error of that statement. */
+  /** If an earlier statement of the transaction has failed, this statement rejects with the earlier error. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };
@@ -572,13 +574,13 @@ interface Rows {
   readonly rows: ResultRow[];
 }
 
-/** A statement with several rows sends its cells as JSON, so a row with a larger cell gets a statement of its own. */
+/** A statement with several rows sends its cells as JSON, so a row with a larger cell gets its own statement. */
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** A change does not see another change of its statement, so a table has at most one waiting change. */
+/** A change does not see another change of the same statement, so each table has at most one waiting change. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
@@ -605,7 +607,7 @@ class WriteBatch {
     return true;
   }
 
-  /** A policy of the server does not see rows of its own statement, so rows that depend on the table must wait. */
+  /** A policy does not see rows of its own statement, so rows that depend on the table must wait. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
   }
@@ -633,7 +635,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** A read in the second statement does not see the change. */
+/** The read does not see the change of its own statement. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);
@@ -661,7 +663,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
     const places = names.map((_, at) => `$${at + 1}`).join(", ");
     return { text: `${into} VALUES (${places}) ${then}`, parameters: columns.map((column) => first[column]) };
   }
-  // The text must not depend on the number of rows, because the server caches each text.
+  // The server caches each text of a statement, so the text must not depend on the number of rows.
   const list = rows.map((row) => Object.fromEntries(columns.map((column) => [snakeCase(column), asJson(row[column])])));
   return {
     text: `${into} SELECT ${names.join(", ")} FROM json_populate_recordset(NULL::${table}, $1) ${then}`,

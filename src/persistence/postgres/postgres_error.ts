@@ -53,8 +53,10 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns the error unchanged if the database did not cause the error. The message does not repeat the words of the
- * server, which may contain stored data. */
+/**
+ * Returns an error of another cause unchanged. The message does not repeat words of the server, which may contain
+ * stored data.
+ */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -82,7 +84,9 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** An error that the server did not report counts as a lost connection, except faults that waiting does not fix. */
+/**
+ * If the server did not report the error, the connection counts as lost, except for faults that waiting does not fix.
+ */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
@@ -101,7 +105,7 @@ export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }
 
-/** A former primary can be read-only after a failover. */
+/** After a failover, a former primary may be read-only. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }
@@ -112,8 +116,10 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
-/** Returns whether the same transaction may succeed when it runs again. After code 23505 (unique violation),
- * the repeated transaction finds the row that another transaction added. */
+/**
+ * Returns whether the same transaction may succeed later. After code 23505 (unique violation), it will find the row of
+ * the other transaction.
+ */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

@@ -10,14 +10,14 @@ import { clip } from "../../domain/kit/text.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** A transaction holds one of these connections, and does not wait for another connection. */
+/** A transaction holds one of these connections, and waits for no other connection. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
 /** After this time without a byte, Vis asks the server on another connection about the statement. */
 const SILENT_MS = 5_000;
-/** The time limit grows with the parameters of a statement, which take time to arrive. */
+/** Parameters take time to arrive, so the time limit grows with their size. */
 const SLOWEST_BYTES_PER_MS = 256;
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
@@ -26,7 +26,7 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** This type replaces the types of `pg`, which need the types of another version of Node. */
+/** The types of `pg` need types of another version of Node. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -67,7 +67,7 @@ interface State {
 
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** The next statements need not wait for this promise, but their results count only after the promise resolves. */
+  /** The next statements need not wait for this promise, but their results count only after it resolves. */
   see(tenant: string): Promise<void>;
   release(broken?: boolean): void;
 }
@@ -77,7 +77,7 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** The code is PostgreSQL's code for an unavailable lock. */
+/** 55P03 is the code of PostgreSQL for an unavailable lock. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
@@ -88,8 +88,9 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** A silent connection counts as lost, unless a second connection shows that the server works on the statement, or
- * cannot know. */
+/**
+ * A silent connection is lost, unless a second connection shows that the server works on the statement, or cannot know.
+ */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -111,7 +112,7 @@ export class Server {
     this.#pool = new pg.Pool({
       ...clientConfig(address),
       ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
-      // With a pipeline, the client sends a statement without waiting for the previous result.
+      // The client then sends a statement without waiting for the previous result.
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
@@ -119,8 +120,7 @@ export class Server {
     this.#pool.on("connect", (client) => {
       const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
       this.#states.set(client, { ...state, isSuspect: false });
-      // A connection that ends before its first statement emits an error event, which would end the process without
-      // this listener.
+      // Without a listener, the error of a connection that ends before its first statement would end the process.
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#states.delete(client));
@@ -174,8 +174,7 @@ export class Server {
     );
   }
 
-  /** After this call, statements do not wait for a lost server, and wait up to `LAST_MS` for the next byte of a
-   * result. */
+  /** Statements then do not wait for a lost server, and wait at most `LAST_MS` for the next byte of a result. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
@@ -211,7 +210,7 @@ export class Server {
   #release(client: PooledClient, broken: boolean): void {
     const isBroken = broken || this.#states.get(client)?.isSuspect === true;
     client.release(isBroken);
-    // Without this call, the connection would stay open until the server closes it.
+    // Otherwise, the connection would stay open until the server closes it.
     if (isBroken) client.connection.stream.destroy();
   }
 
@@ -323,7 +322,7 @@ export class Server {
     state.isLooking = false;
     if (state.owed === 0) return;
     if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
-    // A byte may have arrived while this method waited.
+    // A byte may have arrived meanwhile.
     if (isWorking || isHeard()) return this.#watch(client, state);
     for (const [other, found] of this.#states) {
       found.isSuspect = true;
@@ -346,7 +345,7 @@ export class Server {
       // Behind a pooler, `processID` names no backend, so silence proves nothing.
       return isWorking === true || own !== beside.processID;
     } catch (error) {
-      // A server without room for another connection still answers.
+      // A server without room for another connection still responds.
       if (sqlState(error).startsWith("53")) return true;
       this.#fault = wordsOf(lostOr(error));
       return false;
@@ -421,7 +420,7 @@ const RUN = `(SELECT true FROM query_state s WHERE s.id = $5 AND s.xmin::text = 
   AND (SELECT j.node_id || ' ' || j.epoch FROM job j WHERE j.query_id = s.id FOR SHARE) IS NOT DISTINCT FROM $7
   FOR NO KEY UPDATE)`;
 
-/** The column is NOT NULL, so a false condition undoes the transaction. */
+/** The column is NOT NULL, so a false condition aborts the transaction. */
 const put = (condition: string): string =>
   `INSERT INTO last_write AS w (writer, mark) VALUES ($1, CASE WHEN ${condition} THEN $2 END)
 ON CONFLICT (writer) DO UPDATE SET written_at = excluded.written_at,
@@ -430,10 +429,10 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** A killed process leaves its mark, which another process deletes after at least a day. */
+/** A killed process leaves its mark, which another process deletes a day later or more. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** Writes of a process run one after the other, so one row per process suffices. */
+/** Writes of a process run one after the other, so one row per process is enough. */
 class LastWrite {
   readonly #writer = newId();
   #known = "";
@@ -452,7 +451,7 @@ class LastWrite {
     this.#known = mark;
   }
 
-  /** This change makes a transaction fail that stores its mark later. */
+  /** A transaction that stores its mark after this change fails. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }
@@ -509,8 +508,7 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** By default, the connection has verified TLS, unless the server is on this machine; `sslmode` selects another mode.
- */
+/** The default is verified TLS, or no TLS for a server on this machine. `sslmode` selects another mode. */
 export function readAddress(text: string, password?: string): Address {
   // `URL` needs a host, but the URL of a socket names its host in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));

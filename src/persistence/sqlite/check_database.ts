@@ -17,7 +17,7 @@ import { markContent } from "../unused_long_values.ts";
 
 const TOLD = 10;
 
-/** Reports damage as problems, but rejects with `StoreError` if the damage prevents the opening of the file. */
+/** Damage becomes a problem in the report. Rejects with `StoreError` if the file cannot be opened because of damage. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");
@@ -156,8 +156,10 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Compares the texts in the search index with the texts of the tables. `structure` already compares the words of the
- * index with its texts. */
+/**
+ * Compares the texts of the search index with the texts of the tables. SQLite itself compares the words of the index
+ * with its texts.
+ */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

@@ -8,7 +8,7 @@ import { isBusy } from "./sqlite_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** A pair has the name of a column in the case of SQLite, and in camel case. */
+  /** A pair has the name of a column in SQLite and its name in camel case. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
@@ -64,7 +64,7 @@ function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unkn
   return row;
 }
 
-/** `node:sqlite` binds a Date as NULL without an error, so this function refuses unusual values. */
+/** `node:sqlite` binds a Date as NULL without an error, so Vis refuses unusual values itself. */
 function bindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
     return value;
@@ -80,9 +80,9 @@ function bindable(value: unknown): SQLInputValue {
 
 interface TransactionsOptions {
   readonly busyMs: number;
-  /** If the callback throws, the write stores no data. */
+  /** If `begun` throws, the write stores nothing. */
   readonly begun?: () => void;
-  /** After a commit, the writer receives an error that the callback throws. */
+  /** After the commit, the writer gets an error that `committed` throws. */
   readonly committed?: () => void;
 }
 

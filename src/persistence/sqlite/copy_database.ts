@@ -29,7 +29,7 @@ export async function copyDatabase(
   }
 }
 
-/** One descriptor serves for each step, because other users of the folder may move the name to another file. */
+/** The name may lead to another file at any time, so all steps use one descriptor. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },
@@ -54,7 +54,7 @@ export async function modeOf(path: string): Promise<number> {
 function checkCopy(path: string): void {
   const db = new DatabaseSync(path);
   try {
-    // In this mode, the copy has no log next to it.
+    // In this mode, the copy needs no log file.
     db.exec("PRAGMA journal_mode = DELETE");
     const [found] = db.prepare("PRAGMA quick_check(1)").all();
     if (found?.quick_check === "ok") return;

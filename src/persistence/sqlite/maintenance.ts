@@ -94,14 +94,14 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
-    // A system error is about the target, where Vis writes the copy.
+    // A system error is about the target.
     throw (error instanceof Error && systemError(error, goal, { isBackup: true })) || error;
   } finally {
     db.close();
   }
 }
 
-/** `link` fails if the name exists; on a disk without links, the check of `exists` must suffice. */
+/** `link` fails if the name exists. On a disk without links, Vis relies on `exists`. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -123,10 +123,10 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** A new connection waits less than this pause for a lock on its file, opens the path again, and finds the new file. */
+/** A new connection waits less than this time for a lock, then opens the path again, and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** Vis copies and checks the backup before it touches the database. */
+/** Vis copies and checks the backup before it changes the database. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -174,7 +174,7 @@ async function replace(
   const release = lock === null ? () => {} : closeOnce(lock);
   try {
     await renameOver(path, aside, { release });
-    // A file that SQLite cannot open still has a log, which moves with the file.
+    // A log remains if SQLite cannot open the file, and moves with the file.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
     await renameOver(partial, path).catch(async (error: unknown) => {
       await renameOver(aside, path);
@@ -205,7 +205,7 @@ async function dropLog(path: string): Promise<void> {
   for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
 }
 
-/** Local time would be ambiguous once a year, so the stamp is UTC. */
+/** Local time would be ambiguous once a year. */
 function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
@@ -236,7 +236,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
 
 const MADE_BY_SEARCH = "search\\_%";
 
-/** `VACUUM` would attach a database, which the runtime forbids to a program without full permissions. */
+/** `VACUUM` attaches a database, which the runtime refuses to a program without full permissions. */
 function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
   try {
@@ -254,7 +254,7 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** Triggers come last, so that copied rows do not fire the triggers. */
+/** Triggers come last, so that copied rows do not fire them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -308,7 +308,7 @@ const STALE_MS = 120_000;
 const titleOf = (conversation: string): string =>
   `(SELECT f.title FROM conversation_state_full f WHERE f.id = ${lastUsedIn(conversation)})`;
 
-/** A child query is no request of the user. */
+/** A sub-query is not a request of the user. */
 const REQUESTS = "count(DISTINCT iif(k.conversation_state_id IS NULL, q.id, NULL))";
 
 /** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */
@@ -334,7 +334,7 @@ const ONE = idle("WHERE b.conversation_soul_id = :id");
 
 const LOG_ROWS_AT_ONCE = 2_000;
 
-/** Another writer waits about this long for a transaction, plus the time of one conversation. */
+/** Another writer waits about this time for a transaction, plus the time of one conversation. */
 const TRANSACTION_MS = 25;
 
 async function pruneRows(
@@ -353,7 +353,7 @@ async function pruneRows(
   if (dryRun) return { conversations: listed, logRows };
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   const conversations = [];
-  // This function prepares the statements once, because the runtime keeps the memory of a statement.
+  // The runtime keeps the memory of each statement, so Vis prepares the statements once.
   const idleOne = db.prepare(ONE);
   db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");
@@ -365,7 +365,7 @@ async function pruneRows(
       for (at = begun; at < listed.length; at++) {
         const one = listed[at];
         if (at > begun && performance.now() - start > TRANSACTION_MS) break;
-        // A query may start after the first check, so the transaction checks the condition again.
+        // A query may have begun after the first check.
         if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
         remove.run(one.conversationId);
         removed.push(one);

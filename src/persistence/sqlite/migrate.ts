@@ -23,7 +23,7 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** Version 0 is an empty database; `former` means a database from before the folding of its migrations into V1. */
+/** Version 0 is an empty database. A `former` database is older than the folding of its migrations into V1. */
 export interface FoundSchema {
   readonly version: number;
   readonly former: boolean;
@@ -34,8 +34,10 @@ interface Known {
   readonly path: string;
 }
 
-/** Each file has its own transaction, so a failure leaves the previous version. Saves a copy of a database with data as
- * `<path>.before-V<n>`. */
+/**
+ * Each file has its own transaction, so a failure leaves the previous version. A database with data first gets a copy
+ * at `<path>.before-V<n>`.
+ */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -76,8 +78,10 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** Throws `StoreError` for a database that is not from Vis, too old, newer, made by changed files, or damaged in
- * `schema_migration`. */
+/**
+ * Throws `StoreError` for a database that is not from Vis, too old, newer, damaged in `schema_migration`, or made by
+ * changed files.
+ */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };
@@ -147,8 +151,7 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** A second connection reads while this connection holds the write lock, so other processes cannot write during the
- * copy. */
+/** This connection holds the write lock meanwhile, so other processes cannot write during the copy. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;
@@ -173,7 +176,7 @@ function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
 
-/** For a schema from before V1, Vis knows only the digest, so the problem names no object. */
+/** For a schema before V1, Vis knows only the digest, so the problem names no object. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
@@ -187,7 +190,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** A former database, whose migrations are now folded into V1, has recorded this checksum of its first migration. */
+/** A `former` database has recorded this checksum of its first migration. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
@@ -256,7 +259,7 @@ function upgradeToV1(from: number): string {
   );
 }
 
-/** Ignores comments and spaces, because a column that a migration adds is not on its own line. */
+/** A column that a migration added is not on its own line, so comments and spaces do not count. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

@@ -22,12 +22,12 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
-  // The last connection removes the log at its close, so a log means that a process uses the database or was killed.
+  // The last connection removes the log, so a log means that a process uses the database or was killed.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Vis must not change the mode or the journal of a file before the check that the file is a sound Vis database.
+    // Vis must not change the mode or the journal of a file before it knows that the file is a sound database of Vis.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -56,7 +56,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
   }
 }
 
-/** While another process uses the database, SQLite cannot leave WAL mode; that process has checked the pages. */
+/** SQLite cannot leave WAL mode while another process uses the database. That process has checked the pages. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -78,8 +78,10 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
- * `StoreError` for a foreign or newer database. */
+/**
+ * Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
+ * `StoreError` for a foreign or newer one.
+ */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
@@ -134,7 +136,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** A file of another owner keeps its mode, and the first write shows whether the file is writable. */
+/** A file of another owner keeps its mode. The first write then shows whether the file is writable. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
@@ -154,7 +156,7 @@ function refuseOtherSchema(
   if (what !== undefined) throw damaged(path, { what });
 }
 
-/** Returns null while another connection has the database open. Foreign keys are off. */
+/** Foreign keys are off. Returns null while another connection has the database open. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -183,7 +185,7 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** SQLite would keep writing to removed or replaced files, which later readers do not see. */
+/** SQLite continues to write to a removed or replaced file, which later readers do not see. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
@@ -196,7 +198,7 @@ export class OpenFiles {
     this.#database = identityOf(path);
   }
 
-  /** SQLite has created the log files before this call, next to the file that a link leads to. */
+  /** SQLite has already created the log files, next to the file to which a link leads. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
@@ -250,7 +252,7 @@ export async function headerDamage(path: string): Promise<string | null> {
       if (read.header.length < HEADER_BYTES) return null;
       const what = damageOf(read.header) ?? (await isLogged(path) ? null : lengthDamage(read));
       if (what === null || !(await readBytes(file, { from: 0, length: BEGIN_BYTES })).includes(OUR_TABLE)) return null;
-      // Another process may have written after the first read, such as the first tables of a new database.
+      // Another process may have written after the first read, for example the first tables of a new database.
       const again = await readBegin(file);
       if (again.size !== read.size || !again.header.equals(read.header)) continue;
       return `the header of the file is damaged: ${what}`;
@@ -264,7 +266,7 @@ async function readBegin(file: FileHandle): Promise<Begin> {
   return { size: (await file.stat()).size, header: await readBytes(file, { from: 0, length: HEADER_BYTES }) };
 }
 
-/** Databases of Vis have the same values in these fields of the header (https://www.sqlite.org/fileformat.html). */
+/** All databases of Vis have these values in the header (https://www.sqlite.org/fileformat.html). */
 function damageOf(header: Buffer): string | null {
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin like a database";
   if (header.readUInt16BE(16) !== 4096) return "its pages have another size";
@@ -273,13 +275,12 @@ function damageOf(header: Buffer): string | null {
   if (header.readUInt32BE(20) !== 0x00402020) return "its pages have another layout";
   if (header.readUInt32BE(44) !== 4) return "its schema has another format";
   if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
-  // These bytes are auto-vacuum, user version, application id, and the bytes reserved for expansion, which Vis leaves
-  // at 0.
+  // Vis leaves auto-vacuum, user version, application id and the reserved bytes at 0.
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
   return empty ? null : "it has settings that no database of Vis has";
 }
 
-/** With an empty log, the file has as many pages as its header states. */
+/** With an empty log, the file has the number of pages in its header. */
 function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
   return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in its header" : null;
@@ -308,8 +309,10 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** SQLite takes a frame with a wrong checksum for the end of the log, and would drop later data. Ignores damage in the
- * last transaction's last frame, because a write that a power failure cut off looks the same. */
+/**
+ * For SQLite, a frame with a wrong checksum ends the log, and later data would be lost. Damage in the last frame of the
+ * last transaction does not count: an interrupted write looks the same.
+ */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;
@@ -319,7 +322,7 @@ async function logDamage(path: string): Promise<string | null> {
       if (header === null) return null;
       const gap = isWhole(header) ? await firstGap(file, header) : { frame: -1, bytes: header.bytes };
       if (gap === null) return null;
-      // Another process may have restarted or not yet finished the log, so Vis reads the place again.
+      // Another process may have restarted the log, or may still be writing it, so Vis reads the place again.
       if (!await isStill(file, { header, gap })) continue;
       const what = gap.frame < 0
         ? "its header is not valid"
@@ -352,7 +355,7 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28) && pageBytes >= 512 && pageBytes <= 65536;
 }
 
-/** Returns the first frame with a wrong checksum, if the end of a transaction of the same log follows it. */
+/** Returns the first frame with a wrong checksum that a complete transaction of the same log follows. */
 async function firstGap(file: FileHandle, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);

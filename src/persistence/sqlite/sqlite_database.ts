@@ -94,7 +94,7 @@ export class SqliteDatabase extends Database {
     this.#connection.close();
   }
 
-  /** SQLite allows one writer at a time, so a named lock is superfluous. */
+  /** SQLite allows one writer at a time, so a named lock has no effect. */
   override lock(): Promise<void> {
     return Promise.resolve();
   }
@@ -114,7 +114,7 @@ function sqliteDialect(driver: Driver): Dialect {
   };
 }
 
-/** `OwnDriver` queues access to the connection itself. */
+/** `OwnDriver` itself queues access to the connection. */
 class OwnAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -125,7 +125,7 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
   /** SQLite allows one writer at a time, so a row needs no lock. */
   protected override visitSelectModifier(): void {}
 
-  /** With a bound limit, SQLite would compile the statement again, so the text contains the number. */
+  /** SQLite would compile the statement again for a bound limit, so the text contains the number. */
   protected override visitLimit({ limit }: LimitNode): void {
     this.append("limit ");
     const isNumber = ValueNode.is(limit) && typeof limit.value === "number";
@@ -181,7 +181,7 @@ const SQLITE: DatabaseDialect = {
     },
   },
 
-  // With equality, SQLite would find and sort the rows of the tenant, although an index has the rows in order.
+  // With plain equality, SQLite would sort all rows of the tenant, although an index has the rows in order.
   isTenant: (expression, tenant) => sql<boolean>`(${sql.raw(expression)} = ${tenant}) IS TRUE`,
   wholeText,
   jsonText: (cell, key) => sql<string | null>`json_extract(${wholeText(cell)}, ${`$.${key}`})`,
@@ -200,7 +200,7 @@ const SQLITE: DatabaseDialect = {
   mentionsContent: (column) => `length(${column}) > 71 AND instr(${column}, 'sha256:') > 0`,
   externalId: (conversation) => SQLITE.jsonText(`${conversation}.metadata`, "externalId"),
   largeCell: (reference) => reference,
-  // From a group, SQLite returns the row with the highest version.
+  // SQLite returns the row with the highest version of each group.
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT ${sql.raw(columns)}, max(e.version) AS version FROM ${from} GROUP BY ${sql.raw(by)}`,
 
@@ -241,8 +241,7 @@ async function nextActivity(tx: Database): Promise<number> {
   return (newest ?? 0) + 1;
 }
 
-/** By default, SQLite leaves the bytes of deleted rows in its pages, and their words in the search index until a
- * merge. */
+/** By default, SQLite leaves the bytes of deleted rows in its pages, and their words in the search index. */
 async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
   const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
   await tx.run("PRAGMA secure_delete = ON", []);
@@ -256,7 +255,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** `FIRST_UNSPACED` is the lowest code point of scripts without spaces; `LAST` is the highest of Unicode. */
+/** `FIRST_UNSPACED` is the lowest code point of scripts without spaces. `LAST` is the highest code point. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {
@@ -270,8 +269,9 @@ function searchOfFile(): SearchDialect {
   };
 }
 
-/** If a term begins with `FIRST_UNSPACED` or a later character, a token may be inside a term, so SQLite reads all
- * terms. */
+/**
+ * If a term begins with `FIRST_UNSPACED` or a later character, a token may be inside a term, so SQLite reads all terms.
+ */
 async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);

@@ -39,7 +39,7 @@ const READONLY: Rule = [
   "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
-/** SQLite reports these failures without a cause, so a system error explains the failures better. */
+/** SQLite reports these failures without a cause, so an error of the system is more useful. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],
@@ -72,7 +72,7 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "this process has already closed it"],
 ];
 
-/** Damage can cause these errors in SQLite, in JSON of a metadata cell, and in Kysely. */
+/** Damage can cause these errors in SQLite, in the JSON of metadata, and in Kysely. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
@@ -105,7 +105,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
-/** A virtual table reports damage in other words, so the message does not suffice. */
+/** A virtual table reports damage in other words, so the message is not enough. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return ((numberOf(error) ?? 0) & 0xff) === CORRUPT;
@@ -171,20 +171,22 @@ export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
 
-/** `node:sqlite` gives no error number for `exec` and for opening, so this function reads the message. */
+/** `node:sqlite` gives no error number for `exec` and for opening. */
 function says(error: unknown, words: RegExp): boolean {
   // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
   return error instanceof Error && words.test(error.message);
 }
 
-/** SQLite may need this space at once for the file, its log, and the log's index. */
+/** SQLite may need this space at once for the file, its log, and the index of the log. */
 const WRITTEN_BYTES = 256 * 1024;
 const OPEN_FILES = 4;
-/** On a disk without sparse files, a write at a later offset fills the space before the offset. */
+/** On a disk without sparse files, a write at a later offset also fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** SQLite does not report the cause, so this function tries the same on another file in the folder. The function must
- * not open the database, because closing the file would release the locks of the process. */
+/**
+ * SQLite does not report the cause, so Vis tries the same on another file of the folder. Vis must not open the database
+ * here: closing the file would release the locks of the process.
+ */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
@@ -192,7 +194,7 @@ export function systemFault(path: string): string {
     open.push(openSync(probe, "wx", 0o600));
     while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
     const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
-    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only part of the bytes.
+    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only a part of the bytes.
       at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
     }
     accessSync(path, constants.W_OK);
