@@ -94,10 +94,13 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     }
     const { alias } = found.alias;
     const { workspace } = this.#settings;
-    const active = await registry.activate({ envId: "", conversationId: "", branchId: "", depth: 0, workspace });
-    const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
-    const text = active.doc(alias) ??
+    const view = { envId: "show", conversationId: "", branchId: "", depth: 0, workspace };
+    const text = (await registry.activate(view)).doc(alias) ??
       "The extension is not active outside a conversation; vis prompt shows the prompt of a request";
+    // An inactive extension has no functions, so their texts come from a copy that is always active.
+    registry.registerFor(view.envId, { ...found, activate: () => true });
+    const active = await registry.activate(view);
+    const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
     const modules = Object.keys(found.modules ?? {});
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
     const from = [found.author, found.license].filter((one) => one !== undefined).join(", ");

@@ -233,6 +233,16 @@ Deno.test("show() names the bare names that an extension adds to the sandbox", (
     assert.doesNotMatch((await admin.show("one")).text, /bare names/);
   }));
 
+Deno.test("show() has the functions of an extension that is not active outside a conversation", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf("activate: () => false,"),
+    });
+    assert.match((await admin.show("a")).text, /not active outside a conversation.*\n\na\.f\(/);
+  }));
+
 Deno.test("extensionSource() notes excluded extensions, and fails for a named one", () =>
   withFolder(async (folder) => {
     const { settings, home } = await adminIn(folder);
