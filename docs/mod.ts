@@ -45,7 +45,7 @@ import p42 from "./serve/openai.md" with { type: "text" };
 import p43 from "./serve/telegram.md" with { type: "text" };
 import p44 from "./serve/web-page.md" with { type: "text" };
 
-/** The pages for users, by their paths in `docs/` without `.md`; `README` is the one of the repository. */
+/** The keys are paths in `docs/` without `.md`; `README` is the page of the repository. */
 export const pages: Readonly<Record<string, string>> = {
   README: p0,
   "extend/environment": p1,

@@ -5,11 +5,10 @@ export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
-  /** What `schemaDigest` gives for a database of this version. */
+  /** `schemaDigest` returns this number for a database of this version. */
   readonly schema: number;
 }
 
-/** Every migration, in order. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: "V1__schema.sql", sql: v1, schema: 330415391 },
 ];

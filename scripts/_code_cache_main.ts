@@ -1,6 +1,5 @@
-/** A program that is compiled like Vis and run once. `main <folder>` evaluates the sandbox's scripts in the folder like
- * a child and runs a few blocks. Then the program writes V8's code cache of each script next to it. The caches contain
- * only code that a start and an ordinary block need. */
+/** This program evaluates the sandbox's scripts like a child and runs a few blocks. V8's code caches of the scripts then
+ * have only code that ordinary blocks need. */
 import { endProcess } from "../src/sandbox/child/main.ts";
 import { loadBlocks } from "../src/sandbox/child/scripts.ts";
 import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup.ts";
@@ -9,7 +8,7 @@ import { type Bytes, type Frame, frameHead, FrameReader, PROTOCOL_VERSION, wireI
 import { recorded } from "./_code_cache_record.ts";
 
 const LIMIT_MS = 30_000;
-/** The kinds of statement that models write, including TypeScript that only the slower stripper supports. */
+/** Models write statements of these kinds. Some use TypeScript that only the slower stripper supports. */
 const BLOCKS = [
   "1 + 1",
   "const text: string = `a ${[1, 2].map((x) => x * 2).join()}`;\nconsole.log(text);\n({ text, when: new Date(0), all: new Map([[1, text]]) })",
@@ -38,10 +37,10 @@ class OwnPipe {
   #wake: () => void = () => {};
   onFrame: (frame: Frame) => void = () => {};
 
-  /** Replaces stdin and stdout. The child's script, evaluated after that, runs the blocks. */
+  /** The script of the child runs blocks only after `begin` has replaced stdin and stdout. */
   begin(): void {
     const readSync = (into: Bytes): number => {
-      const bytes = this.#sent.shift()!; // Calls are answered when they are written.
+      const bytes = this.#sent.shift()!; // The answer to a call is already in `#sent`.
       into.set(bytes);
       return bytes.length;
     };

@@ -1,5 +1,4 @@
-/** Records each script by the name of its file. Another module must import this one before the code that creates
- * scripts. */
+/** This module replaces `Script`, so it must load before the code that creates scripts. */
 import process from "node:process";
 import type { Script, ScriptOptions } from "node:vm";
 

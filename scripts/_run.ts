@@ -3,8 +3,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs this Deno, or `program`, in `cwd`. Returns stderr instead of showing it and drops stdout, so that a script
- * prints only its result. */
+/** A script prints only its own result, so stdout is dropped and stderr is returned. */
 export async function run(
   args: readonly string[],
   options: { readonly cwd: string; readonly program?: string; readonly env?: Readonly<Record<string, string>> },

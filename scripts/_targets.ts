@@ -1,4 +1,4 @@
-/** The release targets: every platform that Deno compiles for and this program supports. */
+/** Deno compiles for these platforms, and Vis supports them. */
 export const TARGETS: readonly string[] = [
   "x86_64-unknown-linux-gnu",
   "aarch64-unknown-linux-gnu",

@@ -1,7 +1,6 @@
-/** `deno task attacks` tries every attack against each wall alone and against all together, from source and compiled.
- * The script writes dist/attacks.json and the page docs/generated/attacks.md, and exits with 1 if an attack gets
- * through all of them. A run takes a few minutes. With `--arm64`, the script makes the part of the page about arm64
- * instead: see `attacks_arm64.ts`. */
+/** `deno task attacks` tries attacks against each wall alone and against all walls together, from source and compiled.
+ * The script writes dist/attacks.json and docs/generated/attacks.md. The exit code is 1 if an attack gets through all
+ * walls. With `--arm64`, the script writes only the part of the page about arm64. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
@@ -48,7 +47,7 @@ else {
   runs.push(await tryAll("compiled", { path, args: ["__sandbox_child"] }));
 }
 const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
-// The kernel's version without its builder's suffix.
+// The builder's suffix is not a part of the kernel's version.
 const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
 await Deno.mkdir(join(ROOT, "dist"), { recursive: true });
 await Deno.writeTextFile(join(ROOT, RESULTS), `${JSON.stringify({ system, runs: runs.map(resultOf) }, null, 2)}\n`);

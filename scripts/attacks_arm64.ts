@@ -1,12 +1,13 @@
-/** `deno task attacks --arm64` runs the walls and their attacks on a machine for arm64 and writes that part of
- * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts a machine. The script calls it as
+/** `deno task attacks --arm64` tries the walls on machines for arm64, and writes this part of docs/generated/attacks.md.
+ * VIS_ARM64_MACHINE names a program that starts a machine. The script calls this program as
  *
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
- * PROGRAM runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian,
- * and a copy of FOLDER at /work. PROGRAM returns the output and the exit code of COMMAND. `--only=6.1/nobody` runs one
- * of four machines, and `--only=6.1/nobody/commands` one part there. The page keeps its earlier results of the
- * others. */
+ * PROGRAM starts a machine with this kernel, a shell, this version of Deno, and these packages of Debian. The machine
+ * has a copy of FOLDER at /work, and runs COMMAND as root. PROGRAM returns the output and the exit code of COMMAND.
+ *
+ * `--only=6.1/nobody` runs one of four machines, and `--only=6.1/nobody/commands` one part on this machine. The page
+ * keeps the earlier results of other machines. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +22,7 @@ const USERS = new Map([["root", 0], ["nobody", 65534]]);
 /** These Debian packages include the locale that commands get (libc-bin). */
 const PACKAGES = "bash dash git libc-bin perl util-linux procps coreutils findutils";
 const MEMORY_MIB = 3072, SECONDS = 7200;
-/** The time limit for a child's start, which takes half a minute on a busy host. */
+/** A child may need half a minute to start on a busy host. */
 const START_MS = 300_000;
 const MAIN = "tests/sandbox/attacks/main.ts";
 const WALL_TESTS = [
@@ -45,8 +46,7 @@ const PARTS: readonly Part[] = [
   { name: "tests", title: "tests of the walls", command: `${TEST} ${WALL_TESTS.join(" ")}` },
   { name: "sandbox", title: "walls of the sandbox", command: `deno run ${FLAGS} ${MAIN}` },
 ];
-/** These folders are read at run time: the bundles, and the sources with which `tests/helpers/sandbox.ts` compares
- * them. */
+/** `tests/helpers/sandbox.ts` compares the bundles with the sources, so the machine needs both. */
 const FOLDERS = ["src", "build/sandbox", "build/page"];
 
 const GRAPH = z.object({
@@ -61,7 +61,7 @@ const GRAPH = z.object({
 type Graph = z.infer<typeof GRAPH>;
 type Package = Graph["npmPackages"][string];
 
-/** Returns false if a result was wrong. Throws Error if a machine gave no result. */
+/** Returns false after a wrong result. Throws `Error` if a machine gives no result. */
 export async function attacksOnArm64(page: string, args: readonly string[]): Promise<boolean> {
   const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
   const [onlyKernel, onlyUser, onlyPart] = only?.split("/") ?? [];
@@ -80,14 +80,14 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     );
   }
   const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
-  await Deno.chmod(folder, 0o755); // Every user of the machine must be able to read it.
+  await Deno.chmod(folder, 0o755); // Every user of the machine must be able to read the folder.
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
     for (const one of wanted) {
       runs.push(await runOn({ program, folder, parts, ...one }));
       const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-      await Deno.writeTextFile(page, text); // Each machine takes many minutes, so its results are written at once.
+      await Deno.writeTextFile(page, text); // Each machine takes many minutes, so the page gets its results at once.
     }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {
@@ -105,7 +105,7 @@ async function runOn(
   },
 ): Promise<MachineRun> {
   const commands = [
-    "touch build/sandbox/.stamp", // The copies are newer than the bundles.
+    "touch build/sandbox/.stamp", // The copies of the sources are newer than the bundles.
     "uname -srm",
     `export VIS_TEST_START_MS=${START_MS}`,
     ...parts.flatMap(({ title, command }) => [`echo '${PART}${title}'`, `${asUser(user)} ${command} 2>&1`]),
@@ -142,7 +142,6 @@ function asUser(user: string): string {
   return `setpriv --reuid=${id} --regid=${id} --clear-groups env HOME=/tmp/${user} DENO_DIR=/tmp/${user}/deno`;
 }
 
-/** Copies everything that the modules need to a folder: the modules, the bundles of the sandbox, and their packages. */
 async function pack(folder: string): Promise<void> {
   await bundleAll();
   const files = new Set<string>();

@@ -3,9 +3,8 @@ import { executableTarget } from "./executable_target.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the base runtime that the environment sets for a target: `denort-<target>` in DENORT_DIR, else DENORT_BIN;
- * null if Deno should download it. Throws Error if the file is missing or for another platform: `deno compile` would
- * accept it, but the executable would not start. */
+/** `deno compile` would accept a runtime of another platform, but the executable would not start. Null means that Deno
+ * downloads the runtime. */
 export async function baseRuntimeFor(target: string, env: Environment): Promise<string | null> {
   const name = `denort-${target}${target.includes("windows") ? ".exe" : ""}`;
   const folder = env["DENORT_DIR"];

@@ -1,5 +1,5 @@
-/** `deno task build` bundles the sandbox's child and its worker, each into one self-contained file, and the page. The
- * confined worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
+/** A confined worker cannot read files, and the analysis of an unbundled child's modules would slow every start. The
+ * sandbox therefore runs self-contained bundles. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { CHILD_V8_FLAGS } from "../src/sandbox/launch.ts";
@@ -14,17 +14,17 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** The program that stores V8's code cache of each script next to it, given the folder of the sandbox's scripts. */
+/** This program stores V8's code cache next to each script of the folder that its argument names. */
 export const CACHE_MAKER = "build/code_cache";
 
 export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";
 
-/** These files are evaluated as scripts, and each is one function of `require` (child/scripts.ts). */
+/** Vis evaluates these files as scripts, each of which is a function of `require`. */
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
-/** A file whose time is just before the sources were read. `bin/vis` rebuilds when a source is newer. */
+/** The time of this file is just before the build read the sources. */
 const STAMP = "build/sandbox/.stamp";
 const SOURCES = [
   "src/sandbox",
@@ -53,15 +53,15 @@ async function bundle(entry: string, options: readonly string[]): Promise<void> 
 }
 
 async function bundleFile(entry: string, output: string): Promise<void> {
-  // Minifying halves the text to parse at every start. Names that a block or a message shows are therefore set
-  // explicitly, never inferred.
+  // Minifying halves the text that each start parses. Names that a block or a message shows are therefore explicit,
+  // never inferred from the code.
   const isScript = SANDBOX_SCRIPTS.includes(basename(output));
   const format = isScript ? "cjs" : "esm";
   await bundle(entry, ["--format", format, "-o", output]);
   if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
 }
 
-/** Bundles the page into `fresh`, and replaces the previous build. Parts that are loaded later have their own files. */
+/** Modules that the page loads on demand have their own files. */
 async function bundlePage(fresh: string): Promise<void> {
   await bundle(PAGE_ENTRY, ["--platform", "browser", "--code-splitting", "--outdir", fresh]);
   const output = join(ROOT, PAGE_FOLDER);
@@ -72,10 +72,10 @@ async function bundlePage(fresh: string): Promise<void> {
   }
 }
 
-/** Stores V8's code caches next to the sandbox's scripts, which saves a fifth of the cost of starting a child. */
+/** With V8's code caches, a child starts faster. */
 async function makeCodeCaches(folder: string): Promise<void> {
   await bundle("scripts/_code_cache_main.ts", ["-o", join(ROOT, CACHE_MAKER, "main.js")]);
-  // V8 accepts no cache that was made with other flags.
+  // V8 refuses a cache of a process that had other flags.
   const flags = [`--v8-flags=${CHILD_V8_FLAGS.join(",")}`];
   const { code, stderr } = await run(["run", "-A", "--no-config", ...flags, `${CACHE_MAKER}/main.js`, folder], {
     cwd: ROOT,
@@ -83,7 +83,7 @@ async function makeCodeCaches(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`Cannot make code caches: ${stderr.trim()}`);
 }
 
-/** Replaces the bundles of the sandbox. A script is never next to the cache of another one. */
+/** A script must not be next to the cache of another version, so the old caches go first. */
 async function replaceSandbox(fresh: string): Promise<void> {
   const output = join(ROOT, "build/sandbox");
   const caches = SANDBOX_SCRIPTS.map((file) => file.replace(/\.js$/, ".cache"));
@@ -92,8 +92,7 @@ async function replaceSandbox(fresh: string): Promise<void> {
   for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
 }
 
-/** Replaces a file by renaming, so that a reader sees either the old or the new file. Leaves an equal file
- * unchanged. */
+/** A rename lets a reader see either the old or the new file. An equal file keeps its time. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }
@@ -102,8 +101,7 @@ async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
 }
 
-/** Returns the newest time of a file or of a folder with all below. A folder counts with its own time, which tells that
- * a file was removed. */
+/** The time of a folder shows that a file was removed. */
 async function newestTime(path: string): Promise<number> {
   const { isDirectory, mtime } = await Deno.stat(path);
   let time = mtime?.getTime() ?? 0;
@@ -120,13 +118,11 @@ async function isStale(): Promise<boolean> {
   return false;
 }
 
-/** Builds the bundles if one is missing or a source is newer. */
 export async function bundleStale(): Promise<void> {
   if (await isStale()) await bundleAll();
 }
 
-/** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished
- * a build while this one waited. */
+/** A process that waited for the build of another process does not build again. */
 export async function bundleAll(): Promise<void> {
   const asked = Date.now();
   for (const folder of ["build/sandbox", PAGE_FOLDER]) await Deno.mkdir(join(ROOT, folder), { recursive: true });
@@ -136,7 +132,7 @@ export async function bundleAll(): Promise<void> {
   const fresh = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".new-" });
   try {
     await Deno.writeTextFile(join(fresh, "stamp"), "");
-    // The builds are sequential. With an empty cache, two bundlers would unpack the same files over each other.
+    // With an empty cache, two bundlers at once would unpack the same files over each other.
     for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
     await makeCodeCaches(fresh);
     await bundlePage(join(fresh, "page"));
@@ -147,7 +143,7 @@ export async function bundleAll(): Promise<void> {
   }
 }
 
-/** Downloads every package that the program may load, so that later runs need no registry. */
+/** Later runs then need no registry. */
 async function fetchPackages(): Promise<void> {
   const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot get the packages of main.ts: ${stderr.trim()}`);

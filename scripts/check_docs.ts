@@ -1,5 +1,5 @@
-/** Checks the documentation: relative links, the headings that they name, and the paths in AGENTS.md must exist. A row
- * of a table must be in a table, because other rows are running text. */
+/** The checks find missing targets of links and headings, missing paths in AGENTS.md, and rows outside a table, which
+ * pages show as running text. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -30,7 +30,6 @@ export function pathsOf(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
 }
 
-/** Returns the first rows of blocks that are no tables. */
 export function strayRowsOf(markdown: string): string[] {
   const lines = markdown.replace(/^ *```[^]*?^ *```/gm, "").split("\n");
   return lines.filter((line, at) => {

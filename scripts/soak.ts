@@ -1,6 +1,5 @@
-/** `deno task soak [MINUTES]` runs eight conversations without a pause, by default for an hour, to detect growth of
- * memory and work. The script writes docs/generated/soak.json and the page soak.md next to it, and exits with 1 if a
- * limit is exceeded. */
+/** `deno task soak [MINUTES]` runs eight conversations without a pause, by default for an hour. The exit code is 1 if
+ * memory or work grows beyond a limit. */
 import { join } from "node:path";
 import { soakPage, type SoakResult } from "../bench/support/soak_page.ts";
 import { ROOT } from "./_project.ts";

@@ -1,6 +1,6 @@
 /** `deno task test [--all] [paths or flags of deno test]` builds the program, runs the tests, and ends with one line of
- * counts. Without `--all` and without paths, the script skips the long part. The script exits with 1 if a test failed,
- * the run broke off or no test ran. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
+ * counts. Without `--all` and without paths, the script skips the long part. The exit code is 1 if a test failed, the
+ * run broke off or no test ran. */
 import { join, relative, resolve } from "node:path";
 import { bundleStale } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
@@ -10,20 +10,17 @@ import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
 const ALL = "--all";
 const TAIL_CHARS = 16_384;
-/** The number of files that run at once: one more than the processors, so that a waiting file leaves no processor
- * idle. */
+/** One more file than processors runs at once, so that a waiting file leaves no processor idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
 
 async function writeAll(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
 }
 
-/** The flags of the program without flags that keep its heap small: the collector of a larger heap takes less processor
- * time. */
+/** A larger heap needs less processor time, so the tests omit the flags that keep the heap small. */
 const FLAGS = V8_FLAGS.filter((flag) => !/^--(?:max-semi-space-size|heap-growing-percent)=/.test(flag));
 
-/** Runs `deno test` with the flags of the program and passes its output on as it arrives. A run that broke off, or
- * whose exit code is worse than its counts, has at least one failure. */
+/** A run that broke off, or whose exit code is worse than its counts, has at least one failure. */
 async function runTests(args: readonly string[], { all }: { readonly all: boolean }): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${FLAGS.join(",")}`, ...args],
@@ -46,13 +43,11 @@ async function runTests(args: readonly string[], { all }: { readonly all: boolea
   return { passed, skipped, failed: code === 0 && counts ? failed : Math.max(1, failed) };
 }
 
-/** Returns the place of an argument in the checkout; null if it is neither a file nor a folder. */
 async function pathOf(arg: string): Promise<string | null> {
   const path = relative(ROOT, resolve(arg));
   return await Deno.stat(join(ROOT, path)).then(() => path, () => null);
 }
 
-/** Runs the tests of the arguments that are files or folders. `deno test` gets the other arguments. */
 async function runGroups(args: readonly string[]): Promise<Counts> {
   const places = await Promise.all(args.map(pathOf));
   const paths = places.filter((path) => path !== null);
@@ -65,7 +60,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   if (files.length === 0) throw new Error("Cannot run tests: no test file matches the arguments");
   const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
   try {
-    // `deno test` begins files of one folder in the given order, and deeper folders before others.
+    // `deno test` begins with deeper folders, and then files of one folder in the given order.
     const modules = groupTests(files, JOBS).map(async (group) => {
       const module = join(folder, groupName(group));
       await Deno.writeTextFile(module, groupModule(ROOT, group));

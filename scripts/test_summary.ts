@@ -12,7 +12,7 @@ const SUMMARY = new RegExp(
   "gm",
 );
 
-/** Parses the summary of `deno test` from the end of its output. Returns null if the run broke off before it. */
+/** Returns null if the run broke off before the summary. */
 export function parseSummary(output: string): Counts | null {
   const last = [...output.replace(COLOUR, "").matchAll(SUMMARY)].at(-1);
   return last && { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) } || null;

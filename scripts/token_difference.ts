@@ -1,7 +1,6 @@
 import type { ModuleTokens } from "./module_tokens.ts";
 
-/** Returns the first token of the first module that differs in the second, or is on the other side of a line break
- * there. Returns "" if the first module ends before the second, and null if both are the same program. */
+/** Returns null if both modules are the same program, and "" if only the second module has more tokens. */
 export function tokenDifference({ tokens }: ModuleTokens, { tokens: others }: ModuleTokens): string | null {
   const at = tokens.findIndex(({ type, text, onNewLine }, index) => {
     const other = others[index];

@@ -1,5 +1,4 @@
-/** `deno task untested` lists files of src/ and extensions/ that define functions and have no test file at the mirrored
- * path. The list is a report, not a check, because a file may be tested through its user. */
+/** The list is a report, not a check, because another test may cover a file without a mirrored test. */
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -13,8 +12,7 @@ async function filesOf(folder: string): Promise<string[]> {
   return found.flat().filter((path) => path.endsWith(".ts")).sort();
 }
 
-/** Returns the paths of the tests of a file. For example, "tests/query/run_query_test.ts" tests
- * "src/query/run_query.ts". A private file's test may drop the "_". */
+/** A test of a private file may omit the "_" of its name. */
 function mirrorsOf(path: string): string[] {
   const mirror = `tests/${path.replace(/^src\//, "").replace(/\.ts$/, "_test.ts")}`;
   return [mirror, mirror.replace(/\/_([^/]+)$/, "/$1")];

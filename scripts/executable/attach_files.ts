@@ -9,7 +9,7 @@ export interface AttachedFiles {
   readonly bytes: Uint8Array;
 }
 
-/** Concatenates files in the order of their names, after an id of all of them. */
+/** The id lets a program recognize that another executable has replaced its own. */
 export function joinedFiles(files: ReadonlyMap<string, Uint8Array>): AttachedFiles {
   const names = [...files.keys()].sort();
   const hash = createHash("sha256");

@@ -1,6 +1,6 @@
 import { type ImportDeclaration, type ImportSpecifier, type Node, parse, type Program } from "acorn";
 
-/** The generated code adds these variables, and no module may use their names. */
+/** The generated code declares these variables, so no module may use their names. */
 const LOAD = "__load", URL_NAME = "__url", FROM = "__from";
 
 interface Edit {
@@ -9,11 +9,10 @@ interface Edit {
   readonly text: string;
 }
 
-/** Returns a module of the bundle as a script that passes its name, imports and function to `define`
- * (program_modules.ts). V8 keeps compiled code only for scripts. Line breaks stay within statements. Characters beyond
- * ASCII are escaped if possible, so that V8 stores one byte for a character.
+/** V8 keeps compiled code only for scripts, so a module of the bundle becomes a script that passes its name, imports and
+ * function to `define`. V8 stores one byte for an ASCII character, so other characters become escapes if possible.
  *
- * Importers get the values that exports have once the module has run. Throws if an export could change later, and for
+ * Importers get the values that exports have after the module has run. Throws if an export could change later, and for
  * syntax that the bundler does not write. `program` is the tree of `code`. */
 export function moduleScript(
   name: string,
@@ -45,8 +44,7 @@ export function moduleScript(
   return isRaw ? script : ascii(script);
 }
 
-/** Adds the edits for syntax that only modules have. Returns whether the module itself awaits a promise, and whether a
- * template depends on how its text is written. */
+/** Returns whether the module awaits at its top level, and whether a template depends on the spelling of its text. */
 function change(program: Program, { name, code, edits, constant }: {
   readonly name: string;
   readonly code: string;

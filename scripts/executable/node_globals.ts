@@ -1,6 +1,5 @@
-/** The first module of the executable. Deno gives Node's globals only to files inside npm packages. In the bundle, a
- * package's code shares a file with the program's, where `setTimeout()` would return a number and `process` would be
- * missing. */
+/** Deno gives Node's globals only to files of npm packages, but in the bundle, code of packages shares files with the
+ * program. This module must run first. */
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import * as timers from "node:timers";

@@ -5,21 +5,16 @@ import { rehearse } from "./_rehearse.ts";
 const PACK = "program.js";
 
 export interface PackOptions {
-  /** The modules as scripts (module_script.ts), by their names. */
   readonly scripts: ReadonlyMap<string, string>;
   readonly own: string;
-  /** The level of zstd, up to 22. */
   readonly level: number;
   readonly writeEntry: (more: string) => Promise<void>;
-  /** Makes an executable of the folder; null if it could not run here. */
+  /** Null means that the executable could not run on this platform. */
   readonly embed: ((output: string) => Promise<void>) | null;
 }
 
-/** Writes the modules to `folder` as scripts.
- *
- * Modules that a run evaluates are together in `program.js`, so that they have one code cache with only the code that
- * a rehearsal compiles. All scripts are compressed, because each process holds all embedded files in memory, and for
- * the size of the executable. */
+/** The modules that a rehearsal evaluates form `program.js`, with a code cache of only the code that the rehearsal
+ * compiled. A process can hold all embedded files in memory, so all scripts are compressed. */
 export async function packProgram(
   folder: string,
   { scripts, own, level, writeEntry, embed }: PackOptions,
@@ -52,7 +47,7 @@ export async function packProgram(
   await writeEntry("");
 }
 
-/** The original is kept for readers of a stack. */
+/** Readers of a stack need the uncompressed file, so it stays in `own`. */
 async function compress(
   folder: string,
   name: string,
@@ -60,7 +55,7 @@ async function compress(
 ): Promise<void> {
   const path = join(folder, name);
   const content = await Deno.readFile(path);
-  // With its size in front, the content is unpacked to its final place instead of a window of 8 MB.
+  // With a known size, zstd unpacks directly to the final place, without a window of 8 MB.
   const options = { params: { [constants.ZSTD_c_compressionLevel]: level }, pledgedSrcSize: content.length };
   await Deno.writeFile(`${path}.zst`, zstdCompressSync(content, options));
   await Deno.rename(path, join(own, name));

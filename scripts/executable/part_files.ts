@@ -1,7 +1,6 @@
-/** The place of files that are attached to an executable: before the part at its end that the runtime reads into
- * memory. */
+/** The files are before the part at the end of the executable that the runtime reads into memory. */
 export interface Attached {
-  /** The first of the attached bytes, which reveal another executable at the same path. */
+  /** The attached bytes begin with this id, so a program recognizes another executable at the same path. */
   readonly id: string;
   readonly bytes: number;
   readonly files: Readonly<Record<string, readonly [at: number, bytes: number]>>;
@@ -9,15 +8,15 @@ export interface Attached {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads files of the program by name. The files are attached to the executable, where only files that are read take
- * memory, or else embedded in the folder of the program. An executable that is replaced meanwhile stays readable. */
+/** Files that are attached to the executable take memory only if the program reads them. An executable stays readable
+ * after its replacement. */
 export class PartFiles {
   readonly #folder: string;
   readonly #files: Attached["files"];
   readonly #executable: Deno.FsFile | null;
   readonly #begin: number = 0;
 
-  /** `folder` is a URL that ends with a slash. `executable` is this program except in tests. */
+  /** `folder` is a URL that ends with a slash. */
   constructor(
     folder: string,
     { attached, executable = Deno.execPath() }: { readonly attached: Attached | null; readonly executable?: string },
@@ -26,7 +25,7 @@ export class PartFiles {
     this.#files = attached?.files ?? {};
     this.#executable = attached && Deno.openSync(executable);
     if (attached === null || this.#executable === null) return;
-    // The last 8 bytes of a Deno executable state how much at its end the runtime reads.
+    // The last 8 bytes of an executable of Deno contain the number of bytes at its end that the runtime reads.
     const size = this.#executable.seekSync(-8, Deno.SeekMode.End) + 8;
     this.#begin = size - Number(new DataView(this.#bytes(8).buffer).getBigUint64(0, true)) - attached.bytes;
     this.#executable.seekSync(this.#begin, Deno.SeekMode.Start);
@@ -34,7 +33,7 @@ export class PartFiles {
     throw new Error(`Cannot read ${executable}: it was replaced while it started; start it again`);
   }
 
-  /** Throws Deno.errors.NotFound if the file does not exist. */
+  /** Throws `Deno.errors.NotFound` if the file does not exist. */
   read(name: string): Bytes {
     const place = Object.hasOwn(this.#files, name) ? this.#files[name] : undefined;
     if (!place) return Deno.readFileSync(new URL(name, this.#folder));
@@ -42,7 +41,6 @@ export class PartFiles {
     return this.#bytes(place[1]);
   }
 
-  /** Closes the executable. Attached files can then no longer be read. */
   close(): void {
     this.#executable?.close();
   }

@@ -1,4 +1,4 @@
-/** The only module that the executable loads to print its version. */
+/** `vis --version` loads only this module, so that it starts fast. */
 import { ownVersion } from "../../src/app/version.ts";
 import { versionLine } from "../../src/channels/cli/output.ts";
 

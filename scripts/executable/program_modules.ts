@@ -8,7 +8,6 @@ const { zstdDecompressSync } = process.getBuiltinModule("node:zlib");
 
 type Bytes = Buffer<ArrayBuffer>;
 
-/** The function of a module receives a loader of other modules, and the URL that `import.meta.url` would have. */
 type Evaluate = (load: (name: string) => Promise<unknown>, url: string, ...imports: readonly unknown[]) => unknown;
 
 interface Defined {
@@ -19,8 +18,8 @@ interface Defined {
 const PACK = "program";
 const EMBEDDED = "worker.js";
 
-/** The modules of the program, as scripts. One script has the modules that a run needs, with a code cache. Each other
- * module is loaded when it is imported. */
+/** One script with a code cache has the modules that a usual run needs. `ProgramModules` reads each other module only
+ * for its import. */
 export class ProgramModules {
   readonly #folder: string;
   readonly #files: Pick<PartFiles, "read">;
@@ -63,12 +62,12 @@ export class ProgramModules {
     return this.#values.get(name);
   }
 
-  /** Evaluates a script, whose URL makes it see the globals of Deno. */
+  /** The URL of the script gives it the globals of Deno. */
   #read(file: string, cachedData: Bytes | null = null): InstanceType<typeof Script> {
     const filename = `${this.#folder}${file}`;
     const text = this.#content(file);
     const script = new Script(text.toString(), { filename, ...cachedData && { cachedData } });
-    text.buffer.transfer(0); // The memory of the text is free before the next collection.
+    text.buffer.transfer(0); // The transfer frees the memory of the text before the next garbage collection.
     cachedData?.buffer.transfer(0);
     script.runInThisContext()((name: string, imports: readonly string[], evaluate: Evaluate): void => {
       this.#defined.set(name, { imports, evaluate });
@@ -80,7 +79,7 @@ export class ProgramModules {
     try {
       return this.#content(`${PACK}.cache`);
     } catch {
-      return null; // The cache is missing in a build for another platform.
+      return null; // A build for another platform has no cache.
     }
   }
 
@@ -97,8 +96,7 @@ export class ProgramModules {
   }
 }
 
-/** Ends the program if it could not read its embedded files. The runtime shows them in the temporary folder, and lets
- * no program read the system's own folders. */
+/** The runtime shows embedded files below the temporary folder, but lets no program read /dev, /proc and /sys. */
 function checkFolder(url: string): void {
   try {
     Deno.readFileSync(new URL(EMBEDDED, url));
@@ -110,10 +108,10 @@ function checkFolder(url: string): void {
   console.error(
     `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,
   );
-  Deno.exit(3); // This is the exit code for wrong settings.
+  Deno.exit(3); // Exit code 3 means a fault of the settings.
 }
 
-/** Returns the memory that unpacking used to the system. glibc would keep 6 MB. */
+/** glibc would keep the memory that unpacking has used. */
 function trimHeap(): void {
   try {
     const libc = Deno.dlopen("libc.so.6", { malloc_trim: { parameters: ["usize"], result: "i32" } });

@@ -1,5 +1,3 @@
-/** Writes the generated pages about the command line: docs/generated/cli.md, the manual page docs/generated/vis.1, and
- * docs/generated/outputs.schema.json, which describes the JSON of commands. */
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../../deno.json" with { type: "json" };
 import type { Io, Services } from "../../src/channels/channel.ts";
@@ -77,7 +75,7 @@ function table(head: readonly [string, string], rows: readonly DescribedRow[]): 
   return [`| ${head.join(" | ")} |`, "| --- | --- |", ...lines, ""];
 }
 
-/** Returns services that are never called by the help. */
+/** The help calls no service. */
 function nothing(): Services {
   const never = (): never => {
     throw new TypeError("Cannot ask for a service: only the help is read");

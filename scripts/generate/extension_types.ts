@@ -1,4 +1,3 @@
-/** Writes docs/generated/vis-extension.d.ts: the types of `@vis/extension` in one file, for editors. */
 import { createHash } from "node:crypto";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,11 +6,11 @@ import { run } from "../_run.ts";
 
 const ENTRY = "src/extension/mod.ts";
 export const EXTENSION_TYPES = "docs/generated/vis-extension.d.ts";
-/** These tools run from their own folder, because they look for packages in node_modules. */
+/** These tools look for packages in node_modules, so they run from their own folder. */
 const TOOLS = ["typescript@5.9.3", "dts-bundle-generator@9.5.1", "zod@4.6.7"];
 const IMPORT = /(?:from|import)\s+"(\.[^"]+\.ts)"/g;
 
-/** Returns the first line of the file, which changes when a source of the types does. */
+/** The line has a hash of the sources, so a test can find outdated types. */
 export async function typesHeading(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of await sourcesOf(ENTRY)) hash.update(`${path}\n${await Deno.readTextFile(join(ROOT, path))}`);

@@ -1,4 +1,3 @@
-/** Writes extensions/realm.ts: the modules of shipped extensions as scripts of the realm. */
 import { readFileSync } from "node:fs";
 import { shipped } from "../../extensions/index.ts";
 import { withScripts } from "../../src/extension/loader.ts";

@@ -1,5 +1,5 @@
-/** `deno run -A scripts/generate/init.ts` compiles `src/sandbox/exec/init.c` for both architectures and writes the
- * bytes to `init.ts` next to it. Run it after a change of `init.c`; it needs gcc and aarch64-linux-gnu-gcc. */
+/** After a change of `init.c`, run `deno run -A scripts/generate/init.ts`, which needs gcc and aarch64-linux-gnu-
+ * gcc. */
 import { join } from "node:path";
 import { ROOT } from "../_project.ts";
 

@@ -1,5 +1,3 @@
-/** Writes migrations/mod.ts and migrations/postgres/mod.ts. Both modules embed every `V<n>__name.sql` of their folder,
- * so that the executable contains its schemas. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { schemaDigest } from "../../src/persistence/sqlite/migrate.ts";
@@ -43,11 +41,10 @@ export function migrationsModule(files: ReadonlyMap<string, string>): string {
     "  readonly version: number;",
     "  readonly name: string;",
     "  readonly sql: string;",
-    "  /** What `schemaDigest` gives for a database of this version. */",
+    "  /** `schemaDigest` returns this number for a database of this version. */",
     "  readonly schema: number;",
     "}",
     "",
-    "/** Every migration, in order. */",
     "export const migrations: readonly Migration[] = [",
     ...entries,
     "];",

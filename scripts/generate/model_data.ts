@@ -1,20 +1,20 @@
-/** `bin/deno task models` writes `src/providers/models/data/*.json`, prices included. Each release does it. The source
- * is the newest npm package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not include its
- * data. `deno run -A scripts/generate/model_data.ts FOLDER` takes an unpacked package instead.
+/** `bin/deno task models` writes `src/providers/models/data/*.json` from the newest npm package @earendil-works/pi-ai
+ * (MIT, see LICENSE-third-party), whose `exports` do not include its data.
+ * `deno run -A scripts/generate/model_data.ts FOLDER` reads an unpacked package instead.
  *
- * A row is [context, longest reply, input, output, cached, written, flags]: two token counts, four prices in US
- * dollars per million tokens, and letters. A price is null if unknown; cached is input read from a cache, written is
- * input written to a cache. The letters are r (reasons), i (accepts images) and s (served by the Responses API). If
- * long calls cost more, the row continues with the tokens of input above which they do, and the four prices of such a
- * call. */
+ * A row is [context, longest reply, input, output, cached, written, flags]: two numbers of tokens, four prices in US
+ * dollars per million tokens, and letters. Null means an unknown price. "Cached" means input that a
+ * service reads from a cache, and "written" means input that it writes to a cache. The letters are r (reasons), i (accepts images) and s (uses the Responses API).
+ *
+ * If long calls have other prices, the row continues with the number of input tokens above which these prices apply,
+ * and the four prices. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PACKAGE = "@earendil-works/pi-ai";
 
-/** Maps the file names here to the names in the package. Subscription prices are not the prices of a pay-per-use
- * service. */
+/** The price of a subscription is not the price of a service that bills each call. */
 const FILES: readonly { readonly ours: string; readonly theirs: string; readonly priced: boolean }[] = [
   { ours: "openai", theirs: "openai", priced: true },
   { ours: "anthropic", theirs: "anthropic", priced: true },
@@ -27,7 +27,7 @@ const FILES: readonly { readonly ours: string; readonly theirs: string; readonly
 
 export interface SourceModel {
   readonly id: string;
-  /** The type; "chat" if omitted. Models of other types make images or classify. */
+  /** Models of types other than "chat" make images or classify. An omitted type means "chat". */
   readonly type?: string;
   readonly api: string;
   readonly reasoning: boolean;
@@ -37,7 +37,7 @@ export interface SourceModel {
     readonly output: number;
     readonly cacheRead: number;
     readonly cacheWrite: number;
-    /** The prices of calls with more input, as far as it fits the context. */
+    /** These prices apply to calls with more input. */
     readonly tiers?: readonly (Omit<SourceModel["cost"], "tiers"> & { readonly inputTokensAbove: number })[];
   };
   readonly contextWindow: number;
@@ -58,7 +58,7 @@ export function modelDataText(
 
 function rowOf(model: SourceModel, priced: boolean): readonly (number | string | null)[] {
   const { input, output } = model.cost;
-  // Only models marked as free are free. In the package, 0 means "unknown".
+  // In the package, the price 0 means "unknown", except for models marked as free.
   const known = priced && (input + output > 0 || model.id.endsWith(":free"));
   const flags = `${model.reasoning ? "r" : ""}${model.input.includes("image") ? "i" : ""}${
     model.api === "openai-responses" ? "s" : ""

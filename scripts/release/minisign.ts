@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 
-/** The DER of an Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** These bytes precede the 32 bytes of a secret Ed25519 key in DER (RFC 8410). */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 export interface SigningKey {
@@ -9,7 +9,6 @@ export interface SigningKey {
   readonly seed: Uint8Array;
 }
 
-/** Throws Error if the text is not a secret key of minisign, or is encrypted. */
 export function signingKey(text: string): SigningKey {
   const bytes = Buffer.from(text.split("\n")[1] ?? "", "base64");
   if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== "Ed") {
@@ -21,14 +20,14 @@ export function signingKey(text: string): SigningKey {
   return { id: bytes.subarray(54, 62), seed: bytes.subarray(62, 94) };
 }
 
-/** Returns the public key, as minisign accepts it after `-P`. */
+/** The result has the form that `minisign -P` accepts. */
 export function publicKeyOf({ id, seed }: SigningKey): string {
   const der = createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" });
   return Buffer.concat([Buffer.from("Ed"), id, der.subarray(-32)]).toString("base64");
 }
 
-/** Returns the text of a `.minisig` file (https://jedisct1.github.io/minisign/#signature-format). The text contains the
- * signature of the file's BLAKE2b hash, and a signature of that signature with the trusted comment. */
+/** The format has a signature of the file's BLAKE2b hash, and a signature of the first signature with the trusted
+ * comment (https://jedisct1.github.io/minisign/#signature-format). */
 export function signature(
   bytes: Uint8Array,
   { key, comment }: { readonly key: SigningKey; readonly comment: string },

@@ -15,8 +15,7 @@ import { billOfMaterials, licenceText, type ThirdParty } from "./third_party.ts"
 export interface Program {
   readonly target: string;
   readonly path: string;
-  /** The libraries and certificates for the container image of the target. Without these files, the release has no
-   * image. */
+  /** Without these libraries and certificates, the release has no container image for the target. */
   readonly system?: readonly TarEntry[] | null;
 }
 
@@ -24,11 +23,11 @@ export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
   readonly output: string;
-  /** The address at which the files will be published, or "" if unknown. `install.sh` downloads from this address. */
+  /** `install.sh` downloads from this address, which is "" if unknown. */
   readonly baseUrl: string;
   readonly latestUrl?: string;
   readonly packages: readonly ThirdParty[];
-  /** The key that signs every file. Without a key, the release has no signatures. */
+  /** Without a key, the release has no signatures. */
   readonly key?: SigningKey | null;
 }
 
@@ -38,8 +37,7 @@ const DOCS: Readonly<Record<string, string>> = {
   "vis.1": "docs/generated/vis.1",
 };
 
-/** Writes an archive and packages for each program, an index, a formula, a bill of materials, `install.sh`,
- * `SHA256SUMS` and signatures. Resolves with the names of the files. */
+/** Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
   const { version, output, modifiedAt, key } = options;
   if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) {
@@ -135,7 +133,6 @@ function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOpti
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
 }
 
-/** Returns the README with the address of this release in place of `ADDRESS`. */
 async function readme({ baseUrl, latestUrl = baseUrl }: PackOptions): Promise<Uint8Array> {
   const text = new TextDecoder().decode(await inRoot("README.md"));
   return encoded(latestUrl === "" ? text : text.replaceAll("ADDRESS", latestUrl.replace(/\/+$/, "")));
@@ -151,7 +148,6 @@ async function installer({ version, baseUrl, key }: PackOptions): Promise<string
     .replace("@PUBLIC_KEY@", key ? publicKeyOf(key) : "");
 }
 
-/** Returns checksums in the format of `sha256sum --check`. */
 function sums(files: ReadonlyMap<string, Uint8Array>): string {
   return [...files].sort(([a], [b]) => a < b ? -1 : 1)
     .map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join("");

@@ -1,12 +1,12 @@
 /** `deno task release [--target <triple>]… [--base-url <url>] [--latest-url <url>] [--output <folder>]` builds
- * executables for this platform or the given ones. "all" means every release target. Each executable is in an archive,
- * with checksums and an `install.sh` that verifies them. An executable that exceeds its size budget is an error.
+ * executables for this platform or the given platforms; "all" means all release targets. An executable that exceeds its
+ * size budget is an error.
  *
- * The files are published at `--base-url`, and the newest ones also at `--latest-url`, which is the same by default.
- * README and `vis update` use that address.
+ * The publisher puts the files at `--base-url`, and the newest files also at `--latest-url`, by default the same
+ * address. README and `vis update` use `--latest-url`.
  *
- * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in
- * seconds, sets the time of every archive entry. The default is the time of the newest commit. */
+ * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs the files that users download.
+ * SOURCE_DATE_EPOCH, in seconds, sets the time of archive entries; the default is the time of the newest commit. */
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import project from "../../deno.json" with { type: "json" };
@@ -58,7 +58,6 @@ async function committedAt(): Promise<number> {
   return Number(new TextDecoder().decode((await git.output()).stdout)) * 1000;
 }
 
-/** Returns the secret key that VIS_RELEASE_KEY_FILE names; null if the variable is not set. */
 async function keyOf(): Promise<SigningKey | null> {
   const path = Deno.env.get("VIS_RELEASE_KEY_FILE");
   if (path) return signingKey(await Deno.readTextFile(path));

@@ -1,7 +1,7 @@
 import { gzipSync } from "fflate";
 import { createTar } from "nanotar";
 
-/** Two blocks of zeros end an archive. nanotar fills up to a whole record, which may leave room for one or none. */
+/** Two blocks of zeros end an archive, but the padding of nanotar may have only one block or none. */
 const END_OF_TAR = 1024;
 
 export interface TarEntry {
@@ -11,9 +11,9 @@ export interface TarEntry {
 }
 
 export interface ArchiveOptions {
-  /** The modification time of every entry, in milliseconds since the epoch. The same input produces the same archive. */
+  /** Milliseconds since the epoch. The same input and time produce the same archive. */
   readonly modifiedAt: number;
-  /** Whether archives are written without compression, which takes a tenth of the time. */
+  /** Without compression, an archive takes a tenth of the time. */
   readonly stored?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface TarFolder {
   readonly owner: number;
 }
 
-/** Returns an archive. The same entries and time produce the same bytes. */
+/** The same entries and time produce the same bytes. */
 export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: number): Uint8Array {
   const files = entries.map((entry) => {
     if ("mode" in entry) {
@@ -41,7 +41,6 @@ export function tarOf(entries: readonly TarEntry[], options: ArchiveOptions): Ui
   return gzipped(plainTar(entries, options.modifiedAt), options);
 }
 
-/** Compresses to the format of gzip. The bytes do not depend on the time. */
 export function gzipped(bytes: Uint8Array, { stored = false }: Pick<ArchiveOptions, "stored">): Uint8Array {
   return gzipSync(bytes, { mtime: 0, level: stored ? 0 : 6 });
 }

@@ -5,7 +5,7 @@ import { ROOT } from "../_project.ts";
 export interface ThirdParty {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression from its package.json; "" if it names none. */
+  /** SPDX expression; "" if package.json names none. */
   readonly licence: string;
   readonly texts: readonly string[];
 }
@@ -25,7 +25,6 @@ interface Installed {
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 const ENTRIES = ["main.ts", "extensions/fs/search/search_worker.ts", PAGE_ENTRY, ...Object.values(SANDBOX_ENTRIES)];
 
-/** Returns every package in the executable, by name, from the module graph of all entry points. */
 export async function thirdParties(entries: readonly string[] = ENTRIES): Promise<readonly ThirdParty[]> {
   const found = new Map<string, Installed>();
   for (const entry of entries) {
@@ -60,7 +59,6 @@ async function thirdParty({ name, version, localPath }: Installed): Promise<Thir
   return { name, version, licence, texts: texts.map((text) => text.replaceAll("\r\n", "\n").trim()).sort() };
 }
 
-/** Returns `LICENSE-third-party` of a release: the text in this repository, then every package with its licence. */
 export function licenceText(carried: string, packages: readonly ThirdParty[]): string {
   const parts = packages.map(({ name, version, licence, texts }) => {
     const text = texts.length > 0 ? texts.join("\n\n") : `Licence: ${licence || "not stated"}`;
@@ -70,7 +68,7 @@ export function licenceText(carried: string, packages: readonly ThirdParty[]): s
   return [carried.trimEnd(), "", runtime, "Packages in the executable:", "", ...parts].join("\n");
 }
 
-/** Returns the bill of materials in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
+/** The format is CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
 export function billOfMaterials(
   packages: readonly ThirdParty[],
   { version, modifiedAt }: { readonly version: string; readonly modifiedAt: number },
@@ -98,7 +96,7 @@ export function billOfMaterials(
   }\n`;
 }
 
-/** Returns a package URL (https://github.com/package-url/purl-spec). The `@` of a scope is encoded. */
+/** A package URL encodes the `@` of a scope (https://github.com/package-url/purl-spec). */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
 }

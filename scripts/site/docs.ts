@@ -1,12 +1,11 @@
-/** `deno task docs` renders docs/ as static pages with search into dist/docs. VitePress, from npm, is installed once
- * into a cache; it refuses a page with a dead link. */
+/** VitePress refuses a page with a dead link. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../_project.ts";
 
 const VITEPRESS = "1.6.4";
 const OUT = join(ROOT, "dist/docs");
 
-/** Returns Markdown for the site. Links to files outside docs/ become text, since the site does not contain them. */
+/** The site has no files outside docs/, so links to these files become text. */
 export function sitePage(markdown: string, path: string): string {
   const outside = (target: string): boolean => normalize(join(dirname(path), target)).startsWith("..");
   return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(/<!--.*?-->/g, "").replace(
@@ -21,12 +20,12 @@ export function sitePage(markdown: string, path: string): string {
   );
 }
 
-/** Returns the home page: the README, whose links start one folder above docs/. */
+/** The links of the README start one folder above docs/. */
 export function homePage(readme: string): string {
   return sitePage(readme.replaceAll(/\]\((?!docs\/|[a-z]+:|#)/g, "](../").replaceAll("](docs/", "]("), "index.md");
 }
 
-/** Returns the parts of the site and their pages, in the order of docs/README.md. A path has no extension. */
+/** The parts and pages keep the order of docs/README.md. A path has no extension. */
 export function partsOf(index: string): { readonly text: string; readonly pages: readonly [string, string][] }[] {
   return index.split(/^## /m).slice(1).map((part) => ({
     text: part.slice(0, part.indexOf("\n")),
@@ -51,7 +50,7 @@ function siteConfig(index: string): string {
   return `const whole = ${JSON.stringify(config)};
 export default { ...whole, markdown: { config: plain } };
 
-// <name> is no element, and {{name}} no expression.
+// Pages use <name> and {{name}} as plain text.
 function plain(md) {
   md.set({ html: false });
   for (const rule of ["text", "code_inline"]) {

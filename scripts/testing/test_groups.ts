@@ -1,19 +1,10 @@
-/** Decides which test files share an isolate.
- *
- * Each isolate of `deno test` costs up to 0.3 s of processor time and 80 MB before its first test. The reason is an
- * array of ten million elements that Deno prepares for benchmarks. Then it compiles the modules that it loads, which
- * are the same for neighbours. */
+/** Each isolate of `deno test` costs processor time and memory before its first test, and compiles the modules that it
+ * loads. Neighbouring files load mostly the same modules, so they share an isolate. */
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** `deno task test` skips these files unless all tests or these files are requested. The files test:
- * - long lists of attacks and faults, hostile children and servers,
- * - databases on a server, backups and checks of databases,
- * - foreign packages, programs and clients,
- * - the executable in detail, the tasks of the evaluation, and every state of the page,
- * - large folders, and long blocks and conversations.
- *
- * The other files contain a test of each kind of fault. */
+/** Without `--all` and without paths, `deno task test` skips these files. The other files should contain a test of each
+ * kind of fault. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/processes/planting_test.ts",
@@ -114,14 +105,13 @@ const LONG: readonly string[] = [
   "tests/sandbox/values_live_test.ts",
   "tests/scripts/release/packages_test.ts",
 ];
-/** Files that take long, and folders of such files, which begin first in this order. */
+/** These files take long, so they begin first. */
 const FIRST: readonly string[] = [
   "tests/e2e/compiled_test.ts",
   ...LONG,
   "tests/e2e",
 ];
-/** Files, and folders of files, that change the isolate, measure it or leave work running. Each of these files has its
- * own isolate. Other files leave theirs unchanged, and neighbours share one. */
+/** These files change the isolate, measure it or leave work running, so each file has its own isolate. */
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/linux/linux_wall_test.ts",
@@ -129,9 +119,9 @@ const ALONE: readonly string[] = [
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
 ];
-/** Folders of quick files, which end the run, so that it ends on all processors at once. */
+/** Quick files come last, so that all processors end at about the same time. */
 const QUICK: readonly string[] = ["tests/domain", "tests/scripts"];
-/** The limits for the files in an isolate. The last isolates have few, for the same reason. */
+/** The last isolates have few files, so that all processors end at about the same time. */
 const AT_MOST = 64, AT_LEAST = 12;
 
 function isBelow(path: string, folder: string): boolean {
@@ -149,19 +139,15 @@ async function filesAt(root: string, path: string): Promise<string[]> {
   return found.flat();
 }
 
-/** Returns test files at and below paths in `root`, sorted; without paths, all files of `tests`. */
 export async function testFiles(root: string, paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all((paths.length > 0 ? paths : ["tests"]).map((path) => filesAt(root, path)));
   return [...new Set(found.flat())].sort();
 }
 
-/** Returns whether only a run of all tests includes a file. */
 export function isLong(file: string): boolean {
   return LONG.some((place) => isBelow(file, place));
 }
 
-/** Divides files among isolates. Files with their own isolate are first, and quick files are last. The files that share
- * an isolate form at least `parts` groups, if they are enough. */
 export function groupTests(files: readonly string[], parts: number): string[][] {
   const rank = (file: string): number => [...ALONE, "tests"].findIndex((place) => isBelow(file, place));
   const isQuick = (file: string): boolean => QUICK.some((place) => isBelow(file, place));
@@ -169,7 +155,7 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
   const groups = alone.map((file) => [file]);
   const last = shared.filter(isQuick), others = shared.filter((file) => !isQuick(file));
-  // The groups are cut off from the end, because folders with heavy files, such as tests/query, are there.
+  // Folders with heavy files, such as tests/query, are at the end, so groups are cut off from there.
   for (const left = [...last, ...others]; left.length > 0;) {
     const share = Math.max(AT_LEAST, Math.ceil(left.length / parts));
     const size = Math.min(AT_MOST, share, Math.ceil(shared.length / parts));
@@ -183,7 +169,7 @@ export function groupName([first = "", ...others]: readonly string[]): string {
   return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;
 }
 
-/** Returns a module that loads test files, one after another. A file that cannot be loaded is a failed test. */
+/** A file that cannot load is a failed test. */
 export function groupModule(root: string, files: readonly string[]): string {
   const loads = files.map((file) =>
     `  [${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(join(root, file)).href)})],\n`

@@ -39,8 +39,7 @@ export interface DebParts extends ArchiveOptions {
   readonly completions: Readonly<Record<"bash" | "zsh" | "fish", string>>;
 }
 
-/** Returns a package for dpkg (https://manpages.debian.org/deb.5) and its name; null if Debian does not run on the
- * target. */
+/** Returns null if Debian does not run on the target. https://manpages.debian.org/deb.5 describes the format. */
 export function debOf(parts: DebParts): { readonly name: string; readonly bytes: Uint8Array } | null {
   const { target, version, program, manual, licences, completions, modifiedAt } = parts;
   const architecture = debianArchitecture(target);
@@ -97,7 +96,7 @@ function md5Line({ name, bytes }: TarEntry): string {
   return `${createHash("md5").update(bytes).digest("hex")}  ${name}\n`;
 }
 
-/** Writes the common format of ar: a line of fixed columns before each member, which begins at an even position. */
+/** In the format ar, a member begins at an even position. */
 function archive(members: Readonly<Record<string, Uint8Array>>, modifiedAt: number): Uint8Array {
   const encoder = new TextEncoder();
   const parts: Uint8Array[] = [encoder.encode("!<arch>\n")];

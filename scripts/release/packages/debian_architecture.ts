@@ -3,8 +3,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   "aarch64-unknown-linux-gnu": "arm64",
 };
 
-/** Returns Debian's name for the processor of a target, which images use too; null if Debian does not run on the
- * target. */
+/** Container images use the same names. Null means that Debian does not run on the target. */
 export function debianArchitecture(target: string): string | null {
   return ARCHITECTURES[target] ?? null;
 }

@@ -1,4 +1,4 @@
-/** Maps targets to the conditions of Homebrew, which does not support Windows. */
+/** Homebrew does not support Windows. */
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string }>> = {
   "x86_64-unknown-linux-gnu": { os: "linux", cpu: "intel" },
   "aarch64-unknown-linux-gnu": { os: "linux", cpu: "arm" },
@@ -12,7 +12,6 @@ export interface FormulaParts {
   readonly archives: readonly { readonly target: string; readonly name: string; readonly sha256: string }[];
 }
 
-/** Returns a formula for Homebrew (https://docs.brew.sh/Formula-Cookbook) that installs the archives of a release. */
 export function formulaOf({ version, baseUrl, archives }: FormulaParts): string {
   const places = archives.flatMap(({ target, name, sha256 }) => {
     const platform = PLATFORMS[target];

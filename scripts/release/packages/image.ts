@@ -15,10 +15,7 @@ export interface ImageParts extends ArchiveOptions {
   readonly system: readonly TarEntry[];
 }
 
-/** Returns a container image and its name, in the format of `docker save`, which `podman load` reads too. OCI's format
- * has no health check, and podman drops it there.
- *
- * The image has no base image, no shell and no package manager. Files that belong to root cannot be written. */
+/** `docker load` and `podman load` read the format of `docker save`. OCI's format has no health check. */
 export function imageOf(parts: ImageParts): { readonly name: string; readonly bytes: Uint8Array } {
   const { version, modifiedAt } = parts;
   const architecture = debianArchitecture(parts.target);
@@ -53,7 +50,7 @@ function settingsOf(version: string): object {
       `VIS_HOME=/${HOME}`,
       "VIS_LOG=info",
       "NO_COLOR=1",
-      "DENO_TLS_CA_STORE=system", // These are the certificates of the image, which operators can replace.
+      "DENO_TLS_CA_STORE=system", // Operators can replace these certificates of the image.
     ],
     Entrypoint: ["/usr/bin/vis"],
     Cmd: ["serve", "--profile", "locked", "--host", "0.0.0.0", "--cwd", "/srv/vis"],
@@ -73,7 +70,7 @@ function settingsOf(version: string): object {
   };
 }
 
-/** Every folder precedes its contents. */
+/** A folder must precede its contents. */
 function rootOf({ program, licences, system }: ImageParts): readonly (TarEntry | TarFolder)[] {
   const text = (name: string, content: string): TarEntry => ({ name, bytes: encoded(content), executable: false });
   const files: readonly TarEntry[] = [

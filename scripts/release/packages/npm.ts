@@ -1,6 +1,6 @@
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 
-/** The name in the registry. A package for each platform adds its platform. */
+/** The name of a platform's package continues with the platform. */
 const NAME = "vis-agent";
 
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string; readonly libc?: string }>> = {
@@ -18,8 +18,6 @@ export interface NpmParts extends ArchiveOptions {
   readonly launcher: string;
 }
 
-/** Returns names and bytes of the packages: one package for each platform, and a package that starts the installed
- * one. */
 export function npmPackages(
   { version, programs, docs, launcher, ...archive }: NpmParts,
 ): ReadonlyMap<string, Uint8Array> {

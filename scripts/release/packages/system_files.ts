@@ -5,12 +5,11 @@ import { debianArchitecture } from "./debian_architecture.ts";
 /** The executable loads the shared libraries of these packages. */
 const LIBRARIES = ["libc6", "libgcc-s1"];
 const CERTIFICATES = "ca-certificates";
-/** Matches libraries. The path of the loader is below /lib, even if the packages name /usr/lib. */
+/** Some packages name /usr/lib, but the loader must be below /lib. */
 const LIBRARY = /^(?:\/usr)?\/(lib(?:64)?\/(?:[^/]+\/)?[^/]+\.so(?:\.\d+)*)$/;
 
-/** Returns the files that an image needs besides the executable: shared libraries, certificates, and the records by
- * which scanners recognise the packages. Takes the files from the Debian packages on this machine, without
- * certificates that were added to it. Returns null if a package is not installed for the target. */
+/** Scanners recognize the packages by their records. Certificates that were added to this machine are left out. Returns
+ * null if a package is not installed for the target. */
 export async function systemFiles(target: string): Promise<readonly TarEntry[] | null> {
   const architecture = debianArchitecture(target);
   if (architecture === null) return null;
@@ -34,7 +33,7 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
   return files;
 }
 
-/** Returns the output of dpkg-query; null for an unknown package, or without dpkg. */
+/** Returns null for an unknown package, and without dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
   // `output` throws if the program is absent.

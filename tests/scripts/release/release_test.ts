@@ -162,17 +162,21 @@ const faults: readonly (readonly [string, (release: Release) => Promise<Ran>, Re
     const bytes = await Deno.readFile(path);
     await Deno.writeFile(path, bytes.with(bytes.length - 1, (bytes.at(-1) ?? 0) ^ 1));
     return await install();
-  }, /is not what SHA256SUMS says: nothing was installed/],
+  }, /its checksum is not the one in SHA256SUMS, and nothing was installed/],
   ["an archive that was cut off", async ({ folder, install }) => {
     await Deno.truncate(join(folder, `vis-9.8.7-${HERE}.tar.gz`), 100);
     return await install();
-  }, /is not what SHA256SUMS says/],
+  }, /its checksum is not the one in SHA256SUMS/],
   ["a release without this machine", async ({ folder, install }) => {
     await Deno.writeTextFile(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  vis-9.8.7-${WINDOWS}.zip\n`);
     return await install();
   }, /the release has no vis-9\.8\.7-x86_64-unknown-linux-gnu\.tar\.gz/],
-  ["a place where there is no release", ({ install, url }) => install(["--from", `${url}/gone`]), /cannot fetch http/],
-  ["no home", ({ install }) => install([], { HOME: "" }), /HOME is not set: give --to DIR/],
+  [
+    "a place where there is no release",
+    ({ install, url }) => install(["--from", `${url}/gone`]),
+    /Cannot download http/,
+  ],
+  ["no home", ({ install }) => install([], { HOME: "" }), /HOME is not set; use --to DIR/],
   ["an option that is none", ({ install }) => install(["--nothing"]), /./],
 ];
 for (const [what, work, expected] of faults) {
@@ -197,7 +201,7 @@ Deno.test({
     withRelease(async ({ install, installed }) => {
       const { code, stderr } = await install();
       assert.equal(code, 1);
-      assert.match(stderr, /does not run here: nothing was installed/);
+      assert.match(stderr, /does not run here, and nothing was installed/);
       assert.equal(await installed(), null);
     }, { program: "#!/bin/sh\nexit 3\n" }),
 });
