@@ -3,6 +3,7 @@ import { advised, type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";
 
 export const IdentityConfig = z.strictObject({
+  enabled: z.boolean().default(true).describe("Whether blocks may use git; never in the locked profile"),
   name: z.string().min(1).optional().describe(
     "Name of the author and committer of commits and tags; overrides user.name of git",
   ),

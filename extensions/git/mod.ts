@@ -134,6 +134,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: IdentityConfig,
+  onByDefault: true,
   activate: async ({ programWalls }) => hasGit() && await programWalls?.().then(() => true, () => false) !== false,
   prompt: async (env) => {
     const dot = `${env.root ?? env.workspace}/.git`;

@@ -93,9 +93,10 @@ export class SettingsSections {
 
   /** Even a trusted file of a workspace must not set these keys. */
   get ownKeys(): readonly string[] {
-    return this.all.flatMap(({ namespace, own }) =>
+    const own = this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
     );
+    return ["telegram.allow", ...own];
   }
 
   path(key: string): readonly string[] {

@@ -253,6 +253,12 @@ Deno.test("loadConfig() takes the permission to run commands without a question 
   }
 });
 
+Deno.test("loadConfig() takes the users of the Telegram bot only from the user, even in a trusted workspace", async () => {
+  const text = '{ "telegram": { "allow": [5] } }';
+  assert.match(await refusal(withProject(text, { trusted: true })), /telegram\.allow cannot come from a workspace/);
+  assert.deepEqual((await loadConfig(sources(text))).config.telegram.allow, [5]);
+});
+
 Deno.test("loadConfig() lets no layer allow a thing that another one denies", async () => {
   const file = { path: "u", text: '{ "extensions": { "deny": ["web"] }, "shell": { "deny": ["rm *"] } }' };
   const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';

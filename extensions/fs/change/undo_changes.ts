@@ -167,9 +167,7 @@ export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
 ): Promise<ReadonlySet<string>> {
-  const files = new Map(
-    changes.toReversed().flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)),
-  );
+  const files = new Map(changes.flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)));
   return await committedSince(context.root, files, async (path) => {
     const now = await takeSnapshot(context, path).catch(() => null); // Vis does not compare an unreadable file.
     context.signal?.throwIfAborted();

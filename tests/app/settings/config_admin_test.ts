@@ -450,6 +450,7 @@ Deno.test("AppConfigAdmin finds a section of an extension in both of its places"
     assert.deepEqual(
       listed.filter((key) => /\b(?:web|git)\./.test(key)),
       [
+        "extensions.config.vis.git.enabled",
         ...["extensions.config.vis.git.name", "extensions.config.vis.git.email"],
         ...["web.hosts", "web.local", "web.search", "web.searchUrl"],
       ],

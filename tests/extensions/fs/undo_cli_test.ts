@@ -150,6 +150,8 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   assert.equal(await workspace.text("b.txt"), "one\n");
   assert.equal((await cli(workspace, { force: true })).code, 0);
   assert.equal(await workspace.text("a.txt"), "one\n");
+  assert.equal((await cli(workspace, { redo: true })).code, 0);
+  assert.deepEqual((await committed()).at(-1), ["a.txt"], "the redo brings the committed content back");
 });
 
 Deno.test("undoCli() lists the files that it could not undo, and why, with the changes that block each other", async () => {
