@@ -84,7 +84,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   onByDefault: true,
-  howToEnable: "vis doctor says what it needs",
+  howToEnable: "start Vis outside of the home folder; vis doctor says what commands need",
   config: settings,
   section: "shell",
   activate,
