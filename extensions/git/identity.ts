@@ -41,7 +41,7 @@ export async function identityOf(
     readonly home?: string | null;
   },
 ): Promise<Identity> {
-  const own = IdentityConfig.safeParse(config ?? {}).data ?? {};
+  const own: Partial<z.infer<typeof IdentityConfig>> = IdentityConfig.safeParse(config ?? {}).data ?? {};
   const users = own.name !== undefined && own.email !== undefined ? [] : await userGitSettings({ home, gitDir });
   const all = [...users, ...settings];
   const value = (key: string): string | undefined =>
