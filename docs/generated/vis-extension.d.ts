@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 568017b34844ed09b00882e21185d16f66a66fae3632f5226a77284a574f5d09
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bd979dd9f5071257ae07827c64eda29ec9fbe5306ee21c61e460ff83a98b2ad4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -36,6 +36,8 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
+  /** The planned change of files as a unified diff. Channels show it as they show other diffs. */
+  readonly change?: string | undefined;
   readonly why: string;
   /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
@@ -665,9 +667,9 @@ export interface QueryKeys {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
   /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
-   * `what` names the purpose, and `exact` its exact text; with null, Vis asks no user. The key exists together with
-   * `approve` if there is a `root`. */
-  readonly openRoot?: (what: string | null, exact?: string) => Promise<Approval>;
+   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
+   * `root`. */
+  readonly openRoot?: (what: string | null, shown?: Pick<ApprovalRequest, "exact" | "change">) => Promise<Approval>;
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
   /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.

@@ -148,7 +148,7 @@ async function askForRepository(
 ): Promise<void> {
   const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
     `change ${someOf(paths, MAX_NAMED)} in ${root}, the repository around the workspace`,
-    shown || undefined,
+    shown === "" ? {} : { change: shown },
   ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);

@@ -191,7 +191,7 @@ export class Git {
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
     const { allowed = false, reason = "no user can answer here" } = await this.#env.openRoot?.(
       `let git change files in all of ${top}, the repository around the workspace`,
-      this.#callText(this.#call),
+      { exact: this.#callText(this.#call) },
     ) ?? {};
     if (allowed) return;
     throw new Error(

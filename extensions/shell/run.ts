@@ -314,7 +314,7 @@ async function approved(
   if (asksForAll) {
     const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
       `let a command change files in all of ${root}, the repository around the workspace${how}`,
-      exact,
+      { exact },
     ) ?? {};
     if (!allowed) {
       throw new Error(

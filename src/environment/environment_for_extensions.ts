@@ -79,9 +79,9 @@ export class EnvironmentViews {
     if (root === undefined) return undefined;
     if (isRootOpen) return () => Promise.resolve({ allowed: true, reason: "" });
     const scope = `changes in the whole repository ${root}`;
-    return ask && ((what, exact) =>
+    return ask && ((what, shown) =>
       ask(
-        { what: what ?? "", exact, why: "", scope, ...what === null ? {} : { option: "--root" } },
+        { what: what ?? "", ...shown, why: "", scope, ...what === null ? {} : { option: "--root" } },
         { extension: "vis", signal, isQuiet: what === null },
       ));
   }

@@ -269,9 +269,12 @@ export interface QueryKeys {
    * `isQuiet`, only lasting approvals count. Calls of `untimed` functions have this key. */
   readonly approve?: (request: ApprovalRequest, options?: { readonly isQuiet?: boolean }) => Promise<Approval>;
   /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
-   * `what` names the purpose, and `exact` its exact text; with null, Vis asks no user. The key exists together with
-   * `approve` if there is a `root`. */
-  readonly openRoot?: (what: string | null, exact?: string) => Promise<Approval>;
+   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
+   * `root`. */
+  readonly openRoot?: (
+    what: string | null,
+    shown?: Pick<ApprovalRequest, "exact" | "change">,
+  ) => Promise<Approval>;
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
   /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.

@@ -17,7 +17,7 @@ import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_settings.ts";
 
 /** The user must read the whole text of an approval, so the texts have these limits in characters. */
-const LONGEST = { what: 4_000, exact: 4_000, why: 1_000, scope: 300, option: 300 } as const;
+const LONGEST = { what: 4_000, exact: 4_000, change: 4_000, why: 1_000, scope: 300, option: 300 } as const;
 const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis tells the model to stop asking. */
 const REFUSALS = 3;
@@ -210,15 +210,16 @@ type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; re
 /**
  * Lasting requests of an extension with the same scopes share a key. The key of another request contains its action.
  */
-function refusalKey({ what, exact, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
-  return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what, exact ?? ""])]);
+function refusalKey({ what, exact, change, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
+  return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what, exact ?? "", change ?? ""])]);
 }
 
 function checked(given: ApprovalRequest): CheckedRequest {
-  const { what, exact, why, scope, lasting = true, scopes = [scope], once, option } = given;
+  const { what, exact, change, why, scope, lasting = true, scopes = [scope], once, option } = given;
   const texts = [
     ...[["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])],
     ...exact === undefined ? [] : [["exact", exact]],
+    ...change === undefined ? [] : [["change", change]],
     ...option === undefined ? [] : [["option", option]],
   ] as const;
   for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
@@ -234,6 +235,6 @@ function checked(given: ApprovalRequest): CheckedRequest {
   if (scopes.length > MOST_SCOPES) {
     throw new TypeError(`Cannot ask the user: "scopes" has ${scopes.length} entries; the limit is ${MOST_SCOPES}`);
   }
-  const action = { what, ...(exact ? { exact } : {}) };
+  const action = { what, ...(exact ? { exact } : {}), ...(change ? { change } : {}) };
   return { ...action, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}), option };
 }

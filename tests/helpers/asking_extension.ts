@@ -1,6 +1,8 @@
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 
-/** An extension whose `asking.open(scope, what, why, lasting)` requests the user's approval and returns the answer. */
+const text = z.string().optional();
+
+/** An extension whose `asking.open(scope, what, why, lasting, change)` requests the user's approval and returns the answer. */
 export const ASKING: Extension = {
   namespace: "test.asking",
   alias: { ns: "test.ext.asking", alias: "asking" },
@@ -11,13 +13,13 @@ export const ASKING: Extension = {
       { approve }: EnvironmentView,
       scope = "doors",
       what = `open ${scope}`,
-      ...[why = "It is locked.", lasting]: readonly [why?: string, lasting?: boolean]
+      ...[why = "It is locked.", lasting, change]: readonly [why?: string, lasting?: boolean, change?: string]
     ) => {
-      return await approve?.({ what, why, scope, lasting }) ?? "not here";
+      return await approve?.({ what, why, scope, lasting, change }) ?? "not here";
     }, {
       doc: "Asks.",
       untimed: true,
-      args: z.tuple([z.string().optional(), z.string().optional(), z.string().optional(), z.boolean().optional()]),
+      args: z.tuple([text, text, text, z.boolean().optional(), text]),
       returns: "unknown",
     }),
   ],

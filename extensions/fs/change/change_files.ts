@@ -10,7 +10,7 @@ import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForUnasked, INSTEAD, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
-import { changedLines } from "./current_file.ts";
+import { shownChange } from "./current_file.ts";
 import { advised, Pace, shorten } from "@vis/extension";
 import { dirname } from "node:path";
 
@@ -34,10 +34,10 @@ export async function changeFiles(
   context.signal?.throwIfAborted();
   const items = withFolders(given);
   const outside = outsidePaths(context, items.map(({ path }) => path));
-  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownLines(context, { paths: outside, items }));
+  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownChanges(context, { paths: outside, items }));
   await askForUnasked(context, async (real) => {
     const item = items.find(({ path }) => path === real);
-    return item === undefined ? null : await changedLines(item, { isSecret: true });
+    return item === undefined ? null : await shownChange(item, { isSecret: true });
   });
   await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
@@ -68,18 +68,16 @@ export async function changeFiles(
 
 const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
 
-async function shownLines(
+async function shownChanges(
   context: FsContext,
   { paths, items }: { readonly paths: readonly string[]; readonly items: readonly ChangeItem[] },
 ): Promise<string> {
   const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
   const texts: string[] = [];
   for (const item of changed.slice(0, MOST_SHOWN_FILES)) {
-    const lines = await changedLines(item, { isSecret: isSecretPlace(context, { path: item.path, real: item.path }) });
-    texts.push(changed.length === 1 ? lines : `${item.path}:\n${lines}`);
+    texts.push(await shownChange(item, { isSecret: isSecretPlace(context, { path: item.path, real: item.path }) }));
   }
-  const text = texts.join("\n");
-  return shorten(text, MOST_SHOWN);
+  return shorten(texts.join(""), MOST_SHOWN);
 }
 
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {

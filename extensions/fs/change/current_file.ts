@@ -169,22 +169,45 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** A question must not show removed lines of a secret file, so line numbers replace these lines. */
-export async function changedLines(
+const HIDDEN_LINE = "-[not shown]";
+
+/** The diff for a question. Vis stores questions, so the diff of a secret file has none of its old lines. */
+export async function shownChange(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },
 ): Promise<string> {
-  if (item.after === null) return "the call removes or moves the file";
-  const lines: string[] = [];
-  let line = 0;
-  for (const text of (await diffOf(item)).split("\n").slice(2)) {
-    const [, from] = /^@@ -(\d+)/.exec(text) ?? [];
-    if (from !== undefined) line = Number(from);
-    else if (text.startsWith("+") || text.startsWith("…")) lines.push(text);
-    else if (text.startsWith("-")) lines.push(isSecret ? `-line ${line++}` : text);
-    else if (text.startsWith(" ")) line++;
+  const path = item.path.replaceAll(/[\r\n]/g, "⏎");
+  if (item.after === null) return `--- ${path}\n+++ /dev/null\nthe call removes or moves the file\n`;
+  const diff = await diffOf({ ...item, path });
+  if (!isSecret) return diff;
+  const [before = "", after = "", ...lines] = diff.trimEnd().split("\n");
+  const shown = [before, after];
+  let at = { before: 0, after: 0 }, from = at;
+  let run: string[] = [];
+  const close = (): void => {
+    const [old, now] = [at.before - from.before, at.after - from.after];
+    if (run.length > 0) shown.push(`@@ -${from.before},${old} +${from.after},${now} @@`, ...run);
+    run = [];
+    from = at;
+  };
+  for (const text of lines) {
+    const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text);
+    if (text.startsWith("+")) {
+      run.push(text);
+      at = { ...at, after: at.after + 1 };
+    } else if (text.startsWith("-")) {
+      run.push(HIDDEN_LINE);
+      at = { ...at, before: at.before + 1 };
+    } else {
+      close();
+      if (place) at = { before: Number(place[1]), after: Number(place[2]) };
+      else if (text.startsWith(" ")) at = { before: at.before + 1, after: at.after + 1 };
+      else if (text.startsWith("…")) shown.push(text);
+      from = at;
+    }
   }
-  return lines.join("\n");
+  close();
+  return `${shown.join("\n")}\n`;
 }
 
 const MAX_FILES = 20;

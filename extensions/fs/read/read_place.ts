@@ -189,14 +189,14 @@ const MOST_SHOWN = 3_000, LONGEST_OPTION = 300;
 
 export async function askForUnasked(
   context: FsContext,
-  newLines: (real: string) => Promise<string | null> = () => Promise.resolve(null),
+  changeOf: (real: string) => Promise<string | null> = () => Promise.resolve(null),
 ): Promise<void> {
   const { unasked, conversationId } = context;
   const files = [...unasked?.values() ?? []];
   unasked?.clear();
   if (conversationId === "") return;
   for (const file of files) {
-    const shown = await newLines(file.place.real);
+    const shown = await changeOf(file.place.real);
     if (shown !== null && shown.length > MOST_SHOWN) {
       throw advised(
         new Error(
@@ -228,9 +228,9 @@ function optionFor(context: FsContext, place: SecretFile["place"]): string {
 
 /** Vis stores questions and sends questions to channels, so a question contains no removed line of the file. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
-  const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {
-    what: `${action} ${place.path}, which may hold keys: the model and its service see the text${change}`,
+    what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,
+    ...shown === null || shown === "" ? {} : { change: shown },
     why: "",
     scope: isChange ? `changing ${place.real}` : `reading ${place.real}`,
     scopes: [isChange ? `changes of the secret file ${place.real}` : `the secret file ${place.real}`],

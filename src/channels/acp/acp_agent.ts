@@ -22,6 +22,7 @@ import type { Image } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import {
   approvalBeginning,
+  approvalChange,
   approvalChoices,
   approvalLine,
   approvalWhy,
@@ -39,7 +40,7 @@ import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import { requestOfImages, shownRange } from "../../domain/query/stored_query.ts";
-import { messageChunk, SessionUpdates } from "./session_updates.ts";
+import { fenced, messageChunk, SessionUpdates } from "./session_updates.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
 const LISTED = 100;
@@ -334,7 +335,12 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
     const title = approvalLine(question);
-    const texts = [approvalBeginning(question) === "" ? "" : title, approvalWhy(question)];
+    const change = approvalChange(question);
+    const texts = [
+      approvalBeginning(question) === "" ? "" : title,
+      change === "" ? "" : fenced(change.trimEnd(), "diff"),
+      approvalWhy(question),
+    ];
     const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
       type: "content",
       content: { type: "text", text },

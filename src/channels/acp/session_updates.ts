@@ -132,7 +132,7 @@ function text(content: string) {
   return { type: "content" as const, content: { type: "text" as const, text: content } };
 }
 
-function fenced(content: string, language = ""): string {
+export function fenced(content: string, language = ""): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${content}\n${fence}`;

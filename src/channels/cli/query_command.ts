@@ -6,6 +6,7 @@ import { clip, counted, durationText, elapsedText, oneLine, runningText, visible
 import {
   type ApprovalAnswer,
   approvalBeginning,
+  approvalChange,
   approvalChoices,
   approvalExact,
   type ApprovalQuestion,
@@ -135,21 +136,33 @@ function unaskedText(options: ReadonlySet<string>): readonly string[] {
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) => {
-    const text = await questionText(question, Math.max(MIN_WIDTH, io.columns()));
+    const text = await questionText(question, { width: Math.max(MIN_WIDTH, io.columns()), color: io.stderrColor });
     return answerOf(await abortable(io.askLine(text, { typedNow: true }), signal), question);
   };
 }
 
-export async function questionText(question: ApprovalQuestion, width: number): Promise<string> {
-  const { textColumns, wrapRuns } = await import("../../markdown/terminal/wrap.ts");
+export async function questionText(
+  question: ApprovalQuestion,
+  { width, color = false }: { readonly width: number; readonly color?: boolean },
+): Promise<string> {
+  const [{ textColumns, wrapRuns }, { diffLines, WHOLE_DIFF }, { terminalPaint }] = await Promise.all([
+    import("../../markdown/terminal/wrap.ts"),
+    import("../../markdown/terminal/diff_lines.ts"),
+    import("../../markdown/terminal/paint.ts"),
+  ]);
   const indented = (text: string, head: string): string => {
     const lines = wrapRuns([{ text, paint: String }], { width: width - head.length, columns: textColumns });
     return lines.map((line, at) => `${at === 0 ? head : " ".repeat(head.length)}${line}`).join("\n");
   };
-  const more = [approvalExact(question), approvalWhy(question), approvalBeginning(question)];
+  const below = (text: string): readonly string[] => text === "" ? [] : [indented(text, "  ")];
+  const change = approvalChange(question);
+  const paint = terminalPaint({ color, weights: color });
+  const place = { width: width - 4, paint, ...WHOLE_DIFF };
   return [
     indented(approvalTitle(question), ""),
-    ...more.filter((text) => text !== "").map((text) => indented(text, "  ")),
+    ...below(approvalExact(question)),
+    ...change === "" ? [] : diffLines(change, place).map((line) => `  ${paint.mark("│")} ${line}`),
+    ...[approvalWhy(question), approvalBeginning(question)].flatMap(below),
     ...approvalChoices(question).map(({ key, text }) => indented(text, `  ${key}  `)),
     "Answer with a letter, or say why not: ",
   ].join("\n");

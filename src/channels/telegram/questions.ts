@@ -4,6 +4,7 @@ import { clip, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
+  approvalChange,
   approvalChoices,
   approvalExact,
   type ApprovalQuestion,
@@ -113,6 +114,8 @@ function questionText(question: ApprovalQuestion): RichText {
   const exact = approvalExact(question).toWellFormed();
   const asked = new RichText().add(`🔐 ${approvalTitle(question)}\n\n`.toWellFormed());
   if (exact !== "") asked.add(exact, [{ type: "pre" }]).add("\n\n");
+  const change = approvalChange(question).trimEnd().toWellFormed();
+  if (change !== "") asked.add(change, [{ type: "pre", language: "diff" }]).add("\n\n");
   return asked.add(rest.join("\n\n").toWellFormed());
 }
 

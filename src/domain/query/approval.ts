@@ -7,6 +7,8 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
+  /** The planned change of files as a unified diff. Channels show it as they show other diffs. */
+  readonly change?: string | undefined;
   readonly why: string;
   /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
@@ -62,9 +64,11 @@ export interface ApprovalChoice {
 /** When the reader reaches the end of a longer question, its beginning may be out of sight. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
+/** Code often begins with blanks, so only longer blanks could push text of a change out of sight. */
+const LONG_INDENT = /[\p{Zs}\t\u2800]{40,}/gu;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-type Action = Pick<ApprovalQuestion, "what" | "exact">;
+type Action = Pick<ApprovalQuestion, "what" | "exact" | "change">;
 
 /** Text from blocks cannot move the cursor, hide characters, or imitate another question on its own line. */
 export function approvalTitle({ what }: Action): string {
@@ -75,8 +79,14 @@ export function approvalExact({ exact = "" }: Action): string {
   return paragraph(exact);
 }
 
+/** Channels show the lines in a frame, or behind a bar, so that no line looks like another question. */
+export function approvalChange({ change = "" }: Action): string {
+  return visibleText(change).replace(LONG_INDENT, blanks);
+}
+
 /**
- * The line contains the whole question. After a command or an address, a question mark would look like a part of it.
+ * The line contains the question without its change. After a command or an address, a question mark would look like a
+ * part of it.
  */
 export function approvalLine(question: Action): string {
   return question.exact === undefined ? approvalTitle(question) : `Allow Vis to ${actionText(question)}`;
@@ -92,8 +102,11 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
 
 export function approvalBeginning(question: Action): string {
   const text = actionText(question);
-  if (text.length <= IN_SIGHT) return "";
-  return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
+  const length = text.length + approvalChange(question).length;
+  if (length <= IN_SIGHT) return "";
+  return `This question has ${length} characters and begins with: ${text.slice(0, BEGINNING)}${
+    text.length > BEGINNING ? "…" : ""
+  }`;
 }
 
 export function approvalChoices(
@@ -127,7 +140,11 @@ export function approvalScope(
 }
 
 function paragraph(text: string): string {
-  return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
+  return visibleText(text).replace(LONG_BLANK, blanks).replaceAll("\n", " ⏎ ");
+}
+
+function blanks({ length }: string): string {
+  return ` [${length} blanks] `;
 }
 
 export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): string {

@@ -161,6 +161,7 @@ export const ApprovalQuestionSchema = z.object({
   extension: z.string().describe("Namespace of the extension that asks"),
   what: z.string().describe("The planned action as a phrase, such as run a command with access to the network"),
   exact: z.string().optional().describe("The exact text of the action, such as its command line or its address"),
+  change: z.string().optional().describe("The planned change of files as a unified diff"),
   why: z.string(),
   scope: z.string().describe("The permission of a lasting approval as a phrase, such as network for npm ci …"),
   scopes: z.array(z.string()).optional().describe("The rules that a lasting approval keeps; `scope` alone if absent"),

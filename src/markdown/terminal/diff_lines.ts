@@ -5,6 +5,8 @@ import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 export const SHOWN_DIFF_LINES = 40;
 const MAX_LINE = 1_000;
+/** A question shows its whole change, of which a part could be what the user refuses. */
+export const WHOLE_DIFF = { most: Infinity, longest: Infinity } as const;
 const TAB = "    ";
 /** If numbers would leave less than this width for the text, lines have no numbers. */
 const LEAST_WIDTH = 10;
@@ -14,6 +16,8 @@ interface DiffPlace {
   readonly paint: TerminalPaint;
   readonly columns?: (text: string) => number;
   readonly most?: number;
+  /** Lines end after this number of characters. */
+  readonly longest?: number;
   readonly more?: (count: number) => string;
 }
 
@@ -47,7 +51,7 @@ function headLines(file: DiffFile, place: DiffPlace): readonly string[] {
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
 function bodyLines(lines: readonly DiffLine[], place: DiffPlace): readonly string[] {
-  const { paint } = place;
+  const { paint, longest = MAX_LINE } = place;
   const { width, columns } = wrapping(place);
   const digits = Math.max(0, ...lines.map((line) => "number" in line ? String(line.number).length : 0));
   const isWide = width - digits - 3 >= LEAST_WIDTH;
@@ -60,7 +64,7 @@ function bodyLines(lines: readonly DiffLine[], place: DiffPlace): readonly strin
     const sign = SIGNS[line.kind];
     const style = line.kind === "same" ? paint.spans.plain : paint.spans[line.kind];
     const changed = line.kind === "same" ? style : paint.changed[line.kind];
-    const rows = cutRuns(runsOf(line, { style, changed }), { width: Math.max(1, width - margin), columns });
+    const rows = cutRuns(runsOf(line, { style, changed, longest }), { width: Math.max(1, width - margin), columns });
     return rows.map((row, at) => {
       const number = !isWide
         ? ""
@@ -72,10 +76,14 @@ function bodyLines(lines: readonly DiffLine[], place: DiffPlace): readonly strin
 
 function runsOf(
   { spans }: Extract<DiffLine, { readonly number: number }>,
-  { style, changed }: { readonly style: Run["paint"]; readonly changed: Run["paint"] },
+  { style, changed, longest }: {
+    readonly style: Run["paint"];
+    readonly changed: Run["paint"];
+    readonly longest: number;
+  },
 ): readonly Run[] {
   const runs: Run[] = [];
-  let left = MAX_LINE;
+  let left = longest;
   for (const span of spans) {
     const text = visibleText(span.text.slice(0, left).replaceAll("\r", "").toWellFormed()).replaceAll("\t", TAB);
     runs.push({ text, paint: span.changed ? changed : style });

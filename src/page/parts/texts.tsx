@@ -93,13 +93,13 @@ export function countsOf(diffs: readonly string[]): Readonly<Record<"added" | "r
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
 const SHOWN_LINES = 40;
 
-export function DiffView({ text }: { readonly text: string }): JSX.Element {
+export function DiffView({ text, whole }: { readonly text: string; readonly whole?: true }): JSX.Element {
   const files = useMemo(() => parseDiff(text), [text]);
-  return <>{files.map((file, at) => <FileChange key={at} file={file} />)}</>;
+  return <>{files.map((file, at) => <FileChange key={at} file={file} all={whole} />)}</>;
 }
 
-function FileChange({ file }: { readonly file: DiffFile }): JSX.Element {
-  const [whole, show] = useState(false);
+function FileChange({ file, all }: { readonly file: DiffFile; readonly all: true | undefined }): JSX.Element {
+  const [whole, show] = useState(all);
   const { added, removed, lines } = file;
   const title = diffTitle(file);
   const rest = whole ? 0 : Math.max(0, lines.length - SHOWN_LINES);

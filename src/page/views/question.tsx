@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import {
   type ApprovalAnswer,
   approvalBeginning,
+  approvalChange,
   approvalChoices,
   approvalExact,
   type ApprovalQuestion,
@@ -12,6 +13,7 @@ import {
 } from "../../domain/query/approval.ts";
 import type { Decision } from "../../domain/query/outcomes.ts";
 import { Button } from "../parts/controls.tsx";
+import { DiffView } from "../parts/texts.tsx";
 import { elements } from "../store/state.ts";
 import { putRequest } from "./composer.tsx";
 
@@ -55,6 +57,7 @@ export function Question({ question, answer }: {
     <section class="question" aria-label="Vis asks" ref={node}>
       <p class="plain">{approvalTitle(question)}</p>
       {exact !== "" && <pre>{exact}</pre>}
+      <DiffView text={approvalChange(question)} whole />
       {[why, beginning, scope].map((text) => text && <p class="said">{text}</p>)}
       <p class="choices">
         {choice("once", "primary")}

@@ -51,6 +51,24 @@ Deno.test("an editor offers no lasting answer to an approval that is asked every
   assert.deepEqual(asked[0]?.options.map(({ optionId }) => optionId), ["once", "no"]);
 });
 
+Deno.test("an editor shows the change of a question as a diff", async () => {
+  const asked: RequestPermissionRequest[] = [];
+  const replies = [
+    replyJson(
+      'const said = await asking.open("doors", "change a", "", false, "--- a\\n+++ a\\n@@ -1 +1 @@\\n-x\\n+```\\n")',
+    ),
+    REPLIES[1] ?? "",
+  ];
+  await withEditor(replies, async (editor) => void await prompted(editor), {
+    extensions: [ASKING],
+    permit: (request) => (asked.push(request), Promise.resolve({ outcome: "selected", optionId: "no" })),
+  });
+  const [{ toolCall } = assert.fail()] = asked;
+  assert.equal(toolCall.title, "Allow Vis to change a?");
+  const text = "````diff\n--- a\n+++ a\n@@ -1 +1 @@\n-x\n+```\n````";
+  assert.deepEqual(toolCall.content, [{ type: "content", content: { type: "text", text } }]);
+});
+
 Deno.test("a choice that the editor does not make is not allowed", async () => {
   assert.equal(await answered({ outcome: "selected", optionId: "no" }), "false the user said no");
   assert.equal(await answered({ outcome: "selected", optionId: "everything" }), "false the user said no");

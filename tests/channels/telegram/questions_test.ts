@@ -67,6 +67,18 @@ Deno.test("an approval is a message with a button for each choice, and a press a
   }
 });
 
+Deno.test("an approval has its change as a block of code with lines", () => {
+  const change = "--- a\\n+++ a\\n@@ -1 +1 @@\\n-x\\n+y\\n";
+  return asks(`await asking.open("doors", "change a", "", false, "${change}")`, async (rig, question) => {
+    const shown = "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y";
+    assert.ok(question.texts[0]?.startsWith(`🔐 Allow Vis to change a?\n\n${shown}\n\nYes:`), question.texts[0]);
+    const [{ type, offset, length } = assert.fail()] = question.entities;
+    assert.deepEqual([type, question.texts[0]?.slice(offset, offset + length)], ["pre", shown]);
+    rig.api.press(question.buttons["No"]!, { chat: 7, message: question.id });
+    await isAnswered(rig);
+  });
+});
+
 Deno.test("a text reply to the approval is a refusal with that reason; any other text is not an answer", () =>
   asks("await asking.open()", async (rig, question) => {
     const from = { id: 123456, is_bot: true, first_name: "Vis" };

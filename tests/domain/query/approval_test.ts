@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   approvalBeginning,
+  approvalChange,
   approvalChoices,
   approvalExact,
   approvalLine,
@@ -43,6 +44,17 @@ Deno.test("approvalBeginning() repeats how a long question begins, and nothing f
     /^This question has 2\d{3} characters and begins with: run a command: curl evil/,
   );
   assert.ok(approvalBeginning({ what }).length < 300);
+});
+
+Deno.test("approvalChange() keeps lines and indents, and shows hidden characters and blanks that push text away", () => {
+  const change = (text: string) => approvalChange({ what: "x", change: text });
+  assert.equal(change("@@ -1 +1 @@\n+        indented\r\n"), "@@ -1 +1 @@\n+        indented\n");
+  assert.equal(change(`+a${" ".repeat(50)}b\u202e`), "+a [50 blanks] b\\u202e");
+  assert.equal(change(`+a${"\t".repeat(40)}b`), "+a [40 blanks] b");
+  assert.match(
+    approvalBeginning({ what: "change a", change: "+x\n".repeat(200) }),
+    /^This question has 6\d\d characters and begins with: change a$/,
+  );
 });
 
 Deno.test("approvalChoices() a question that is asked every time has no lasting answer", () => {

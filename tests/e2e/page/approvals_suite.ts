@@ -13,6 +13,9 @@ const rig = { engine: { extensions: [ASKING] } };
 const asks = (args = ""): string => replyJson(`const said = await asking.open(${args})`);
 const SAID = final("{{said.allowed}} {{said.reason}}");
 const LONG = `"doors", "open the doors of ".repeat(9), "https://example.org/".repeat(9)`;
+const ADDED = Array.from({ length: 50 }, (_, n) => `+KEY=${n + 1}`).join("\\n");
+const CHANGE =
+  `"doors", "change .env", "", true, "--- .env\\n+++ .env\\n@@ -1,1 +1,50 @@\\n-[not shown]\\n${ADDED}\\n"`;
 
 const question = (page: Page) => page.locator(".question");
 const press = async (page: Page, name: RegExp): Promise<void> =>
@@ -31,6 +34,20 @@ inBrowser("shows an extension's question, and a typed key of other text is no an
   await page.locator(".done > footer", { hasText: "fork" }).waitFor();
   await page.locator("#list .waits").waitFor({ state: "detached" });
   assert.equal(await question(page).count(), 0);
+});
+
+inBrowser("shows the whole change of a question as a diff, and one main button", {
+  rig,
+  replies: [asks(CHANGE), SAID],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).waitFor();
+  const lines = question(page).locator(".change .lines > div");
+  assert.deepEqual([await lines.count(), await lines.last().innerText()], [51, "50\t+\tKEY=50"]);
+  assert.deepEqual(await page.locator(".primary:visible").allInnerTexts(), ["Yes, for this call onlyy"]);
+  await accessible(page, "a question with a change");
+  await press(page, /^No/);
+  await page.locator(".answer", { hasText: "false" }).waitFor();
 });
 
 inBrowser("takes a letter as the answer while the request is empty, and the beginning of a text as text", {

@@ -23,13 +23,13 @@ async function secretWorkspace(): Promise<{ readonly workspace: Workspace; reado
   const keys: Partial<EnvironmentView> = {
     secrets: SECRET_PATTERNS,
     note: (text) => void asked.notes.push(text),
-    approve: ({ what, scope }, { isQuiet = false } = {}) => {
+    approve: ({ what, change, scope }, { isQuiet = false } = {}) => {
       if (asked.lasting === true || asked.lasting?.includes(scope)) {
         return Promise.resolve({ allowed: true, reason: "" });
       }
       if (isQuiet) return Promise.resolve({ allowed: false, reason: "Vis asked no user" });
       asked.questions.push(scope);
-      asked.texts.push(what);
+      asked.texts.push(change === undefined ? what : `${what}\n${change}`);
       return Promise.resolve({ allowed: asked.answer, reason: asked.answer ? "" : "the user said no" });
     },
   };
@@ -103,7 +103,11 @@ Deno.test("the question about a change of a secret file shows its new lines, and
   ];
   for (const [name, ...args] of changes) {
     await assert.rejects(workspace.call(name, ...args), /may hold keys, and the user said no/, name);
-    assert.match(asked.texts.pop() ?? "", /The change:\n-line 2\n\+KEY=4$/, name);
+    assert.match(
+      asked.texts.pop() ?? "",
+      /the text\n--- a\/\.env\n\+\+\+ b\/\.env\n@@ -2,1 \+2,1 @@\n-\[not shown\]\n\+KEY=4\n$/,
+      name,
+    );
   }
   await assert.rejects(workspace.call("writeFile", ".env", "A=1\n".repeat(1_000)), /a question shows at most 3000/);
   assert.deepEqual(asked.texts, []);

@@ -52,9 +52,9 @@ function subfolder(
           asked.push(what);
           return Promise.resolve({ allowed: answer, reason: "the user refused" });
         },
-        openRoot: (what, exact) => {
+        openRoot: (what, { exact, change = exact } = {}) => {
           if (what === null) return Promise.resolve({ allowed: false, reason: "nobody was asked" });
-          asked.push(exact === undefined ? what : `${what}: ${exact}`);
+          asked.push(change === undefined ? what : `${what}: ${change}`);
           return Promise.resolve({ allowed: answer, reason: "the user refused" });
         },
         changedFile: (diff) => void diffs.push(diff),
@@ -244,14 +244,14 @@ subfolder("fs changes files around a subfolder only if the user allows it, and n
   assert.equal(asked.length, 4);
   assert.match(
     asked[0] ?? "",
-    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace: -needle\n\+x$/,
+    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace: --- \.\.\/web\/b\.ts\n\+{3} .*\n@@ -1 \+1 @@\n-needle\n\+x\n/,
   );
   await assert.rejects(call("fs.edit", "../web/b.ts", { old: "absent", new: "x" }), /absent/);
   assert.equal(asked.length, 4, "a change that is not possible needs no answer");
   await assert.rejects(call("fs.move", "../web/b.ts", "../web/c.ts"));
   assert.match(
     asked[4] ?? "",
-    /^change \.\.\/web\/b\.ts, \.\.\/web\/c\.ts in .*, the repository around the workspace: \.\.\/web\/b\.ts:\nthe call removes or moves the file\n\.\.\/web\/c\.ts:\n\+needle$/,
+    /^change \.\.\/web\/b\.ts, \.\.\/web\/c\.ts in .*, the repository around the workspace: --- \.\.\/web\/b\.ts\n\+{3} \/dev\/null\nthe call removes or moves the file\n--- \/dev\/null\n\+{3} \.\.\/web\/c\.ts\n@@ .*\n\+needle\n$/,
   );
   assert.equal(await Deno.readTextFile(join(workspace, "packages/web/b.ts")), "needle\n");
 });

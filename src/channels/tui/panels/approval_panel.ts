@@ -2,6 +2,7 @@ import { decodeKittyPrintable, matchesKey, visibleWidth } from "@earendil-works/
 import { abortable, type Clock } from "../../../domain/kit/concurrency.ts";
 import {
   type ApprovalAnswer,
+  approvalChange,
   type ApprovalChoice,
   approvalChoices,
   approvalExact,
@@ -12,6 +13,8 @@ import {
   approvalWhy,
   type Approve,
 } from "../../../domain/query/approval.ts";
+import { diffLines, WHOLE_DIFF } from "../../../markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { paint } from "../text/one_line.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
@@ -114,7 +117,7 @@ export class Questions {
   };
 }
 
-const CHOICE_LEFT = 5, EXACT_LEFT = 2, LEAST_ASKED = 3;
+const CHOICE_LEFT = 5, INDENT = 2, LEAST_ASKED = 3;
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and every such call in this conversation",
   a: "yes, and every such call in this workspace from now on",
@@ -248,10 +251,14 @@ export class ApprovalPanel extends BasePanel {
 
   #question(width: number): readonly PanelRow[] {
     const { question } = this.#own;
+    const colours = this.#own.theme?.().markdown ?? terminalPaint({ color: false, weights: true });
+    const place = { width: width - INDENT - 2, paint: colours, columns: visibleWidth, ...WHOLE_DIFF };
+    const change = approvalChange(question);
     const rows = (text: string, columns = width): readonly string[] => text === "" ? [] : wrapped(text, columns);
     return [
       ...rows(approvalTitle(question)),
-      ...rows(approvalExact(question), width - EXACT_LEFT).map((row) => `  ${row}`),
+      ...rows(approvalExact(question), width - INDENT).map((row) => `  ${row}`),
+      ...change === "" ? [] : diffLines(change, place).map((row) => `  ${paint.dim("│")} ${row}`),
       ...rows(approvalWhy(question)),
       ...rows(this.#scope(width)),
     ].map((text) => ({ text, at: -1 }));

@@ -25,7 +25,7 @@ Deno.test("questionText() breaks long lines between words and keeps the choices 
     scope: "network for npm ci (/usr/lib/node_modules/npm/bin/npm-cli.js)",
   };
   assert.equal(
-    await questionText(question, 60),
+    await questionText(question, { width: 60 }),
     `Allow Vis to run a command with access to the network?
   npm ci
   y  yes, for this call only
@@ -38,4 +38,19 @@ Deno.test("questionText() breaks long lines between words and keeps the choices 
   n  no
 Answer with a letter, or say why not: `,
   );
+});
+
+Deno.test("questionText() shows a change as a diff behind a bar", async () => {
+  const change = "--- .env\n+++ .env\n@@ -2,1 +2,1 @@\n-[not shown]\n+KEY=4\n  y  yes\n";
+  const question = { id: "q", extension: "vis.fs", why: "", what: "change .env", change, scope: "x", lasting: false };
+  assert.deepEqual((await questionText(question, { width: 60 })).split("\n"), [
+    "Allow Vis to change .env?",
+    "  │ .env +1 −1",
+    "  │ 2 - [not shown]",
+    "  │ 2 + KEY=4",
+    "  │   y  yes",
+    "  y  yes, for this call only",
+    "  n  no",
+    "Answer with a letter, or say why not: ",
+  ]);
 });

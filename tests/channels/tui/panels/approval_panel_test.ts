@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { stripVTControlCharacters } from "node:util";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import type { ApprovalAnswer } from "../../../../src/domain/query/approval.ts";
 import { ApprovalPanel } from "../../../../src/channels/tui/panels/approval_panel.ts";
@@ -6,7 +7,7 @@ import { KEYS, PanelRig } from "./_rig.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 
 async function withPanel(
-  asked: string | { readonly what: string; readonly exact: string },
+  asked: string | { readonly what: string; readonly exact?: string; readonly change?: string },
   work: (panel: ApprovalPanel, answers: readonly ApprovalAnswer[], held: { active: boolean }) => void,
   lasting = true,
 ): Promise<void> {
@@ -32,6 +33,23 @@ Deno.test("a command has a line of its own", async () => {
       "Allow Vis to run a command?",
       "  npm view semver version",
     ]);
+  });
+});
+
+Deno.test("a change is a diff whose whole lines stay behind a bar", async () => {
+  const change = `--- .env\n+++ .env\n@@ -2,1 +2,2 @@\n-[not shown]\n+KEY=4\n+${"x".repeat(1_100)}!\n  y  yes\n`;
+  await withPanel({ what: "change .env", change }, (panel) => {
+    panel.fit(100);
+    const shown = panel.render(60).map((line) => stripVTControlCharacters(line).trimEnd());
+    assert.deepEqual(shown.slice(0, 5), [
+      "Allow Vis to change .env?",
+      "  │ .env +2 −1",
+      "  │ 2 - [not shown]",
+      "  │ 2 + KEY=4",
+      `  │ 3 + ${"x".repeat(52)}`,
+    ]);
+    assert.ok(shown.some((line) => /^ {2}│ +x+!$/.test(line)), "the end of a long line");
+    assert.equal(shown.filter((line) => line.includes("yes")).filter((line) => !line.includes("│")).length, 3);
   });
 });
 
