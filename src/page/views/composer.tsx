@@ -74,7 +74,9 @@ export function Composer({ children }: { readonly children: ComponentChildren })
         />
         {running || <AttachButton />}
         <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
-        <button id="send" type="submit" class="primary">{question ? "Refuse and send" : "Send"}</button>
+        <button id="send" type="submit" class={question ? "" : "primary"}>
+          {question ? "Refuse and send" : "Send"}
+        </button>
       </div>
       <RequestOptions />
     </form>
