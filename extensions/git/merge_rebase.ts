@@ -73,6 +73,7 @@ export async function merge(
   const hash = await commitHash(git, ref ?? "", cannot);
   const incoming: IncomingNames[] = [{ from: "HEAD", to: hash, sinceFork: true }];
   const merging = await refuseIncoming(git, { incoming, cannot });
+  const described = await describedRef(git, ref ?? "");
   const own = branch === null || branch.includes("=") ? [] : ["-c", `branch.${branch}.mergeOptions=`];
   const flags = [
     noFf ? "--no-ff" : ffOnly ? "--ff-only" : "--ff",
@@ -81,9 +82,11 @@ export async function merge(
     "--cleanup=whitespace",
     "-m",
     // For a hash, git would write an unclear description, so Vis writes the message.
-    message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
+    message ?? `Merge ${described ?? `commit ${ref}`}${branch === null ? "" : ` into ${branch}`}`,
   ];
-  const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, hash]);
+  // Git names the argument in the marks of a conflict. FETCH_HEAD could name several commits.
+  const merged = described === null ? hash : ref ?? "";
+  const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, merged]);
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
 }
 
@@ -317,7 +320,8 @@ async function beginning(git: Git, during: During): Promise<string | null> {
   return null;
 }
 
-async function describedRef(git: Git, ref: string): Promise<string> {
+/** Resolves with null if `ref` is not the name of a branch or tag. */
+async function describedRef(git: Git, ref: string): Promise<string | null> {
   const { stdout } = await git.run([
     "rev-parse",
     "--symbolic-full-name",
@@ -327,7 +331,7 @@ async function describedRef(git: Git, ref: string): Promise<string> {
     ref,
   ]);
   const [, kind, name] = /^refs\/(heads|tags|remotes)\/(.+)$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? [];
-  if (name === undefined) return `commit ${ref}`;
+  if (name === undefined) return null;
   return kind === "heads" ? `branch '${name}'` : kind === "tags" ? `tag '${name}'` : `remote-tracking branch '${name}'`;
 }
 

@@ -88,6 +88,7 @@ Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore
     await diverged(there, { conflict: true });
     const stopped = await merge(env, "side");
     assert.deepEqual([stopped.during, stopped.conflicts], ["merge", [{ path: "a.txt", conflict: "both modified" }]]);
+    assert.match(await text(there, "a.txt"), /^<<<<<<< HEAD\n1\n=======\nONE\n>>>>>>> side\n/);
     assert.match(
       stopped.next ?? "",
       /^edit the files, git\.add them, then git\.commit\(message\), or git\.merge\(\{abort/,
