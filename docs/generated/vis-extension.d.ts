@@ -1,26 +1,23 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bd979dd9f5071257ae07827c64eda29ec9fbe5306ee21c61e460ff83a98b2ad4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 80896a412d51a5f287b3ea181dee0d06c8d32f097f022363eacb0f4f52ba88b3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/**
- * Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the stack.
- */
+/** Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the
+ * stack. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
 }
-/** `what` describes the exceeded limit. */
 export declare class JsonTooLarge extends RangeError {
   readonly limit: "values" | "depth";
   readonly what: string;
   readonly name = "JsonTooLarge";
   constructor(limit: "values" | "depth", what: string);
 }
-/**
- * Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid JSON.
- */
+/** Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid
+ * JSON. */
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
@@ -42,14 +39,11 @@ export interface ApprovalRequest {
   /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
-  /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
-  /**
-   * This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
-   * the option; a run that cannot ask names it.
-   */
+  /** This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
+   * the option; a run that cannot ask names it. */
   readonly option?: string | undefined;
 }
 export interface Approval {
@@ -60,15 +54,12 @@ export interface Approval {
 /** Omits the path in parentheses at the end of a scope, unless two scopes differ only in that path. */
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
-  /** The text is a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
-  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
   /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */
   readonly output?: string | readonly string[];
-  /** The hint tells people how the call could succeed. */
   readonly hint?: string;
   /** This variable has the whole of a long output, for the model. */
   readonly kept?: string;
@@ -76,10 +67,8 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
   readonly subject?: string | readonly string[];
-  /**
-   * If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
-   * work of its namespace.
-   */
+  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
+   * work of its namespace. */
   readonly unfinished?: boolean;
 }
 /** Channels show these words, such as "reading src/app.ts" and "read 3 files". */
@@ -201,10 +190,8 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /**
-   * A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
-   * these.
-   */
+  /** A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
+   * these. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** `since` is inclusive, and `until` is exclusive. */
@@ -412,15 +399,11 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /**
-   * The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
-   * example when interactive mode starts, and to find a request.
-   */
+  /** The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
+   * example when interactive mode starts, and to find a request. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /**
-   * Vis calls `extend` for each query, before `activate`. The returned extensions, such as aliases from settings, exist
-   * for this conversation.
-   */
+  /** Vis calls `extend` for each query, before `activate`. The returned extensions, such as aliases from settings,
+   * exist for this conversation. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** The most used symbols come first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
@@ -433,10 +416,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /**
-   * The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile loads
-   * no extension that has `onByDefault`.
-   */
+  /** The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile
+   * loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
    * that names no other functions. If absent, the profile loads no part of a shipped extension. */
@@ -898,28 +879,24 @@ export interface NormalExtension extends Extension {
 }
 /** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
-/**
- * Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
- * mutex.
- */
+/** Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
+ * mutex. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
   get open(): number;
-  /** Rejects without running the work if the signal aborts first. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** An amount above the limit counts as the limit, so that the work runs alone. */
   runAmount<T>(amount: number, { work, signal }: {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
   }): Promise<T>;
-  /** The caller must give the amount back with `release`. An amount above the limit waits forever. */
+  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
-/**
- * Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself continues.
- */
+/** Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself
+ * continues. */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 /** Long synchronous work blocks the process, so the work must often check `due`, and rest when `due` is true. */
 export declare class Pace {
@@ -967,7 +944,6 @@ export interface GitSetting {
   readonly key: string;
   readonly value: string;
 }
-/** Skips invalid syntax up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
 /** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Without a home, no setting exists. */
@@ -975,17 +951,13 @@ export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/**
- * Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
- * null without a usable `.git`. Throws Error for a name that is not UTF-8.
- */
+/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
+ * null without a usable `.git`. Throws Error for a name that is not UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
 /** Worktrees of one repository share this folder. Throws Error if `commondir` contains a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
-/**
- * Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
- * that can write only in `top` cannot forge this name. The arguments must be real paths.
- */
+/** Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
+ * that can write only in `top` cannot forge this name. The arguments must be real paths. */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
@@ -1008,10 +980,8 @@ export declare class GitIndex {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /**
-   * Returns the name of the file with the other entries of a split index, or null. The caller must first read all
-   * entries.
-   */
+  /** Returns the name of the file with the other entries of a split index, or null. The caller must first read all
+   * entries. */
   get shared(): string | null;
 }
 /** Accepts https, and http only to a loopback address, which another machine cannot impersonate. */
@@ -1020,7 +990,6 @@ export declare function isSecureUrl(text: string): boolean;
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Leaves an existing file unchanged. A new file of root gets the owner of its folder. */
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -1037,29 +1006,20 @@ export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /**
-   * If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the same
-   * bytes.
-   */
+  /** If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the
+   * same bytes. */
   readonly exact?: boolean;
 }
-/**
- * A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
+/** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
  * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
  * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
- * The read rests between pieces.
- */
+ * The read rests between pieces. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
-/**
- * Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor.
- */
+/** Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor. */
 export declare function openPlainFile(path: string): number | null;
-/** Returns null for a link, another kind of file, and a missing or unreadable file. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
-/**
- * Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
- * null, because the link may lead out of a repository.
- */
+/** Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
+ * null, because the link may lead out of a repository. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
@@ -1079,10 +1039,8 @@ export declare function isSecretFile(path: string, patterns: readonly string[]):
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
 /** Returns up to three names, nearest first. Two names are close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
-/**
- * The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
- * after the first `MAX_LENGTH` do not count.
- */
+/** The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
+ * after the first `MAX_LENGTH` do not count. */
 export declare function editDistance(one: string, other: string): number;
 /** Advice may name functions and options of the model, so people read the message without its advice. */
 export declare function advised<E extends Error>(error: E, advice: string): E & {
@@ -1092,15 +1050,13 @@ export declare function withoutAdvice(error: Error): string;
 /** `tell` gets the reason without its advice. The new error keeps the advice. */
 export declare function retold(error: unknown, tell: (reason: string) => string): Error;
 export declare function messageOf(error: unknown): string;
-/**
- * Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
- * "JSON".
- */
+/** Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
+ * "JSON". */
 export declare function reasonOf(error: unknown): string;
 export declare function errnoText(errno: number): string;
 export declare function counted(count: number | bigint, one: string, digits?: string): string;
 export declare function clip(text: string, limit: number): string;
-/** The result has at most `limit` UTF-16 units, and does not end within a surrogate pair. */
+/** `limit` counts UTF-16 units. A cut text ends with "…", and not within a surrogate pair. */
 export declare function shorten(text: string, limit: number): string;
 export declare function oneLine(text: string, limit: number): string;
 export declare function someOf(texts: readonly string[], most?: number, between?: string): string;

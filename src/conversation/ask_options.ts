@@ -34,12 +34,9 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Without `approve`, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
-  /**
-   * Vis calls this function if it refuses a call without asking. `option` is the command-line option that allows the
-   * call.
-   */
+  /** Vis calls this function if it refuses a call without asking. `option` is the command-line option that allows the
+   * call. */
   readonly onUnasked?: (option: string) => void;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
@@ -48,7 +45,6 @@ export interface AskOptions extends KeyedRequest {
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
   readonly instructions?: string | undefined;
-  /** In this mode, Vis refuses calls that could change the workspace or a service. */
   readonly only?: ReadingMode | undefined;
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
@@ -86,10 +82,8 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/**
- * Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
- * schema.
- */
+/** Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
+ * schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;
@@ -147,7 +141,6 @@ export async function allInputVariables(
   ]);
 }
 
-/** Rejects with `UsageError`, in which `name` is the name of the image. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }

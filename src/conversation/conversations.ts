@@ -72,7 +72,6 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** `closeAll` closes the environments of the conversations, but not the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
@@ -135,7 +134,6 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Resolves with the run `queryId` and all runs of the same request, oldest first. */
   async attempts(queryId: string): Promise<readonly string[]> {
     return await this.#store.attempts(queryId);
   }
@@ -225,7 +223,6 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Returns no files if Vis cannot list the changes, so that the request still runs. */
   async #keptFiles(branch: Branch, queries: readonly Pick<StoredQuery, "queryId">[]): Promise<readonly string[]> {
     const { fileChanges, log } = this.#parts;
     if (!fileChanges) return [];
@@ -241,7 +238,6 @@ export class Conversations {
     }
   }
 
-  /** Rejects with `UsageError` unless the last query of the branch stopped at its step limit. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -255,10 +251,8 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /**
-   * Resolves with true when a model call has the message, and with false if no query takes the message or the signal
-   * aborts.
-   */
+  /** Resolves with true when a model call has the message, and with false if no query takes the message or the signal
+   * aborts. */
   async steer(
     branch: Branch,
     text: string,
@@ -306,7 +300,6 @@ export class Conversations {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Rejects with `UsageError` if `ask` would refuse the request, its images, its schema or its cost limit. */
   async check(
     { request, ...given }: Pick<AskOptions, "images" | "responseSchema" | "model" | "limits"> & {
       readonly request?: string;
@@ -337,7 +330,6 @@ export class Conversations {
     return await this.#runner.run(branch, request, options);
   }
 
-  /** Cancels a running query, and waits until the query has ended. */
   async close(branchId: string): Promise<void> {
     await this.#runner.close(branchId);
   }

@@ -23,16 +23,12 @@ const ANSWER_LOOK_MS = 200;
 /** A killed process may leave messages behind, so Vis deletes messages of this age. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** Vis does not share a step with more characters. */
 const MOST_STEP_CHARS = 1_000_000;
 
-/** These numbers limit the shared commands of a query, and the shared end of the output of each command. */
 const MOST_COMMANDS = 20, MOST_OUTPUT_CHARS = 4_000;
 
-/**
- * `done` is null until the process of the query has carried out or refused the message. A message `watch` keeps null:
- * the process shares the events of its running step until the watcher deletes the message.
- */
+/** `done` is null until the process of the query has carried out or refused the message. A message `watch` keeps null:
+ * the process shares the events of its running step until the watcher deletes the message. */
 interface StoredMessage {
   readonly kind: "steer" | "cancel" | "answer" | "stop" | "watch";
   readonly body: string;
@@ -57,7 +53,6 @@ interface SharedTexts {
   readonly commands: readonly SharedCommand[];
 }
 
-/** Resolves with null if newer events have replaced this text. */
 async function readShared(store: Store, large: string): Promise<SharedTexts | null> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   try {
@@ -110,9 +105,8 @@ export class OtherProcesses {
     return await this.#send(asking.branch, { kind: "answer", body }, { query: asking.query });
   }
 
-  /**
-   * Commands are visible only while a process watches the query. `stop` resolves with false if the command has ended.
-   */
+  /** Commands are visible only while a process watches the query. `stop` resolves with false if the command has
+   * ended. */
   async programs(
     branch: Branch,
   ): Promise<readonly (SharedCommand & { readonly stop: () => Promise<boolean> })[]> {
@@ -273,7 +267,6 @@ export class RunMessages {
     const keys = found.map(({ key }) => key);
     for (const [branchId, run] of this.#running) {
       if (run.store.states !== states) continue;
-      // The sender has withdrawn these messages, or has read their outcomes.
       for (const [id, controller] of run.taken) {
         if (keys.includes(keyOf(branchId, id))) continue;
         controller.abort(ENDED);

@@ -38,7 +38,6 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
-  /** The state in which another process left the query `queryId`. */
   readonly left?: QueryLeft;
   /** When this signal aborts, the run rejects with `HandedOver` before its next iteration. */
   readonly leaving?: AbortSignal;
@@ -176,7 +175,6 @@ export class QueryRunner {
       const before = await store.previousTurn(branch.branchId, queryId);
       const reopen = retryOf !== undefined || left !== undefined;
       const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
-      // After the first iteration, the store already has the inputs.
       if (left && left.iterations.length > 0) environment.given.describe(input);
       else await environment.begin(request, input);
       return { environment, before };
@@ -207,9 +205,8 @@ export class LeaseKeeper {
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /**
-   * `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again later.
-   */
+  /** `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again
+   * later. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -247,7 +244,6 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** An environment with a running query, sandbox process or command stays open beyond this number. */
   readonly kept: number;
   readonly onClose: (branchId: string) => void;
 }
@@ -330,7 +326,6 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** Closes the least recently used idle environments until the limit leaves room for `more`. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
@@ -380,13 +375,11 @@ export class ChildPool {
     return this.#resting.size;
   }
 
-  /** Idle children do not count, because the pool can stop them. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** Opens the child when the pool has room, or when the pool can stop no other child. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);

@@ -16,7 +16,6 @@ export interface ChangesReader {
   readonly targetOf?: (workspace: string, name: string) => Promise<string>;
 }
 
-/** Returns the request with the name of `targetOf`. Rejects like `targetOf`. */
 export async function checkedReview(
   request: string,
   { workspace, targetOf }: Pick<ChangesReader, "targetOf"> & { readonly workspace: string },
@@ -27,10 +26,8 @@ export async function checkedReview(
   return `${found}${request.slice(reviewRequest(target.name).length)}`;
 }
 
-/**
- * Adds the changes under review as the variable `context`, unless the caller has set this variable or Vis cannot read
- * the changes. A retry reads the changes again.
- */
+/** Adds the changes under review as the variable `context`, unless the caller has set this variable or Vis cannot read
+ * the changes. A retry reads the changes again. */
 export async function withReviewedChanges(
   given: readonly InputVariable[],
   { request, workspace, store, readChanges, signal, log }: ChangesReader & {

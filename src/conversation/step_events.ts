@@ -1,7 +1,6 @@
 import { isChild, isEnd } from "../domain/query/query_event.ts";
 import type { QueryEvent } from "../domain/query/query_schemas.ts";
 
-/** The store keeps the same number of calls of a block. */
 const MOST_CALLS = 1_000, TOLD_CALLS = 100;
 /** The store has the messages, and no channel shows nudges. */
 const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "nudge"];
@@ -36,7 +35,7 @@ export class StepEvents {
 
   #addOwn(event: QueryEvent): void {
     const { iteration } = event;
-    if (iteration !== null && iteration < this.#iteration) return; // This call ended after its step.
+    if (iteration !== null && iteration < this.#iteration) return;
     if (iteration !== null && iteration > this.#iteration) {
       [this.#iteration, this.#calls, this.#events] = [iteration, 0, []];
     }
@@ -72,7 +71,6 @@ function isKept(event: QueryEvent): event is Kept {
   return event.type === "started" || event.type === "plan" || event.type === "usage";
 }
 
-/** Returns null if the follower needs both events. */
 function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
   if (isChild(last) || last.type !== next.type) return null;
   if (next.type === "call_output" || next.type === "retrying" || next.type === "waiting") return next;
@@ -83,10 +81,8 @@ function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
 
 type Delta = Extract<QueryEvent, { readonly delta: string }>;
 
-/**
- * A follower of another process gets the same step several times: in each shared list, and in the rows. Each list
- * begins with the start of the step.
- */
+/** A follower of another process gets the same step several times: in each shared list, and in the rows. Each list
+ * begins with the start of the step. */
 export class UnseenEvents {
   readonly #kept = new Map<Kept["type"], string>();
   readonly #counts = new Map<string, number>();
@@ -148,9 +144,7 @@ interface Lists {
   readonly texts: Map<string, string>;
 }
 
-/**
- * Events of two lists with the same key are the same event if they have the same place among the events of this key.
- */
+/** Events of two lists with the same key are the same event if they have the same place among the events of this key. */
 function keyOf(event: QueryEvent): string {
   const { type, iteration, seq } = event;
   if (type === "approval_requested" || type === "approval_answered") return `${type} ${event.id}`;

@@ -16,7 +16,6 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** Vis shows only the shape of a larger value. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -53,7 +52,6 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** The run may be one that its branch no longer shows. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -70,7 +68,6 @@ export class Records {
     return found;
   }
 
-  /** Resolves with null if the store has only the text of the request. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
@@ -110,7 +107,6 @@ export class Records {
     });
   }
 
-  /** Resolves with null if the plan is empty or missing. */
   async plan(branch: Branch): Promise<{ readonly at: number; readonly items: readonly PlanItem[] } | null> {
     try {
       const [kept] = await this.versions(branch, { name: PLAN_VARIABLE, newest: 1 });
@@ -134,10 +130,8 @@ export class Records {
     }
   }
 
-  /**
-   * For an archive with code, Vis first calls `trust`, which can reject to prevent the import. Rejects with
-   * `UsageError` for an invalid archive.
-   */
+  /** For an archive with code, Vis first calls `trust`, which can reject to prevent the import. Rejects with
+   * `UsageError` for an invalid archive. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -158,10 +152,8 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/**
- * `id` is the id of a conversation, a branch or a query, or its beginning. `at` is N for the Nth shown iteration, or
- * Q.I for iteration I of query Q. Rejects with `UsageError` for an unknown point.
- */
+/** `id` is the id of a conversation, a branch or a query, or its beginning. `at` is N for the Nth shown iteration, or
+ * Q.I for iteration I of query Q. Rejects with `UsageError` for an unknown point. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -236,7 +228,6 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // In a read-only database, the sweep fails, and the first result counts.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

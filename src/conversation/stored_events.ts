@@ -5,7 +5,6 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** Returns events with whole texts instead of deltas. */
 export function storedEvents(query: StoredQuery, iterations: readonly StoredIteration[]): readonly QueryEvent[] {
   const events: QueryEvent[] = [];
   const clock = { at: query.createdAt };

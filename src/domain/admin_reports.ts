@@ -172,17 +172,14 @@ export interface BackgroundProgram {
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
-  /** With a null `path`, checks all extensions that Vis discovers. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
   test(path: string): Promise<readonly ExtensionCheck[]>;
   changes(path: string): AsyncIterable<void>;
   create(name: string): Promise<string>;
   /** `from` is a folder, an archive or a package, such as npm:NAME@VERSION. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /**
-   * Deletes an extension of the user with its folder. The last part of a dotted name is enough if it fits one
-   * extension.
-   */
+  /** Deletes an extension of the user with its folder. The last part of a dotted name is enough if it fits one
+   * extension. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
@@ -191,7 +188,6 @@ export interface ExtensionAdmin {
   distrust(path: string): Promise<boolean>;
   commands(): Promise<readonly ExtensionCommandFacts[]>;
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
-  /** Resolves with the exit code, or with null if no extension has the command. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 

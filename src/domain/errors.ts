@@ -179,19 +179,16 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/**
- * Signals of finished work abort with this reason, because a default reason has a stack trace, which is slow to make.
- */
+/** Signals of finished work abort with this reason, because a default reason has a stack trace, which is slow to
+ * make. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
- * "JSON".
- */
+/** Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
+ * "JSON". */
 export function reasonOf(error: unknown): string {
   return lowered(messageOf(error));
 }

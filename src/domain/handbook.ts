@@ -63,7 +63,6 @@ const PLAIN_WORDS = new Set(
     "which with you your").split(" "),
 );
 
-/** Ranks the topics by shared words, similar to BM25. Omits topics without a shared word. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: countsOf(topic.name),

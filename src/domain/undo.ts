@@ -12,10 +12,8 @@ export interface FileChange {
   /** Only lists of changes have this field. */
   readonly undone?: boolean;
   readonly kept?: readonly string[];
-  /**
-   * A later git commit contains these files, so an undo without `force` keeps them. Only lists of changes have this
-   * field.
-   */
+  /** A later git commit contains these files, so an undo without `force` keeps them. Only lists of changes have this
+   * field. */
   readonly committed?: readonly string[];
   /** An undo without `force` would keep these other files. Only lists with `faults` have this field. */
   readonly blocked?: readonly { readonly path: string; readonly reason: string }[];
@@ -25,7 +23,6 @@ export interface UndoReport {
   readonly error?: string;
   /** An undo with `force` would change more files. */
   readonly code?: "files_changed";
-  /** The workspace has no changes to undo, or to redo. */
   readonly nothing?: boolean;
   /** If `error` is set, an undo with `rest` would change this number of files. */
   readonly others?: number;
@@ -91,10 +88,8 @@ interface ShownQueries<B extends BranchIds> {
   ): Promise<readonly { readonly queryId: string; readonly text?: string; readonly forkedAt?: number }[]>;
 }
 
-/**
- * With these `cuts`, `runUndo` skips changes of other branches, and changes after the point at which a fork cuts a
- * query. A replaced run belongs to no branch, so an undo in every branch may revert its changes.
- */
+/** With these `cuts`, `runUndo` skips changes of other branches, and changes after the point at which a fork cuts a
+ * query. A replaced run belongs to no branch, so an undo in every branch may revert its changes. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,
@@ -120,7 +115,6 @@ export async function earlierRequest<B extends BranchIds>(
     `${JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))}`;
 }
 
-/** Resolves with null if the extension that records file changes is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,
   options: Readonly<Record<string, string | number | boolean | undefined>>,

@@ -24,7 +24,6 @@ import type { QueryScope } from "./environment_parts.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./conversation_history.ts";
 import type { VariableIndex } from "./variables.ts";
 
-/** Rejects if the function rejects, or if no query runs. */
 export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead, filesChanged }: {
@@ -170,7 +169,6 @@ export class CallOutput {
     }, () => {});
   };
 
-  /** Stops the display, and returns the last lines of the output, or "" without an output. */
   end(): string {
     this.#over.abort();
     const lines = lastLines(this.#tail, CUT_LINES + 1).split("\n");
@@ -192,10 +190,8 @@ function lastLines(
 const TEST = /^\s*(?:not )?ok \d+\b/, SUBTEST = /^\s*# Subtest: /;
 const DETAILS = /^\s+---$/, DETAILS_END = /^\s+\.\.\.$/;
 
-/**
- * In the Test Anything Protocol, a comment precedes the line of a test, and lines of YAML follow. The comment is useful
- * only while its test runs.
- */
+/** In the Test Anything Protocol, a comment precedes the line of a test, and lines of YAML follow. The comment is
+ * useful only while its test runs. */
 function withoutDetails(lines: readonly string[]): readonly string[] {
   if (!lines.some((line) => TEST.test(line))) return lines;
   const edge = lines.find((line) => DETAILS.test(line) || DETAILS_END.test(line)) ?? "";
@@ -243,10 +239,8 @@ const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
 const MAX_NAMES = 64 * 1024;
 
-/**
- * Skips a removal or a move without changed lines. Beyond the limits, the list has only the name of a diff, or omits
- * the diff.
- */
+/** Skips a removal or a move without changed lines. Beyond the limits, the list has only the name of a diff, or omits
+ * the diff. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -272,7 +266,6 @@ function allDiffs(result: unknown): readonly string[] {
   });
 }
 
-/** Rejects with `HostCallError` for an unknown name and for invalid arguments. */
 export async function callBuiltin(
   call: HostCall,
   { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },

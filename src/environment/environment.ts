@@ -111,7 +111,6 @@ export class Environment {
     });
   }
 
-  /** The child starts only when a query begins or a block needs it. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -145,7 +144,6 @@ export class Environment {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** With `unstored`, reverts the changes of the last blocks, which Vis could not store. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -198,7 +196,6 @@ export class Environment {
     this.given.stored();
   }
 
-  /** Rejects with `HostCallError` for a value that Vis cannot copy. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -558,10 +555,8 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/**
- * Copies the current variables with their dependencies. Rejects with `HostCallError` for a variable that Vis cannot
- * copy.
- */
+/** Copies the current variables with their dependencies. Rejects with `HostCallError` for a variable that Vis cannot
+ * copy. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

@@ -210,7 +210,6 @@ export class EnvironmentViews {
 
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** `root` replaces the model of the router if the query has its own model. */
 export function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],

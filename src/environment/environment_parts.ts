@@ -18,7 +18,6 @@ export interface EnvironmentParts {
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
-  /** Rejects if a required wall is missing. */
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
@@ -36,7 +35,6 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Without this function, a query may start a child before a block needs one. */
   readonly mayStartEarly?: () => boolean;
   /** The caller is null if the user named the program. */
   readonly spawn?: (
@@ -82,7 +80,6 @@ export interface SubcallFunctions {
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** If true, Vis refuses calls that may change the workspace or a service. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
   readonly maxDepth?: number;

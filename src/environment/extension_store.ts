@@ -172,7 +172,6 @@ function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string
   if (prototype !== Object.prototype && prototype !== null) return `${at} is ${kindOf(value)}, which is not JSON`;
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (!("value" in descriptor)) return `${path}.${key} has a getter`;
-    // JSON omits keys with the value undefined.
     const fault = descriptor.value === undefined
       ? null
       : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });

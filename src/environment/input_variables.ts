@@ -61,7 +61,7 @@ export async function readInputVariables(
 
 /** The request shows the files one by one. The variable keeps them for later calls. */
 export function namedFilesVariable(files: readonly NamedFile[]): InputVariable {
-  const summary = { ...summarize(files, facts(NAMED_LABEL)), inline: null }; // The request has the texts.
+  const summary = { ...summarize(files, facts(NAMED_LABEL)), inline: null };
   const image = imageOf(NAMED_NAME, { summary, bytes: encode(files) });
   return { ...described(image, { what: image.summary.shape, label: NAMED_LABEL, text: "" }), parts: partsOf(files) };
 }
@@ -241,7 +241,6 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
 
 export interface ShownInput {
   readonly text: string;
-  /** If `whole` is null, `text` has a preview of the value. */
   readonly whole: string | null;
 }
 

@@ -13,7 +13,6 @@ const IN_REQUEST: NamedRoom = { file: 8_000, all: 24_000 };
 /** Signs after a path may belong to the sentence. */
 const AFTER = /[.,;:!?)\]}'’]+$/;
 
-/** `read` resolves with null if nothing is there. */
 export async function namedFiles(
   request: string,
   { read, room: { file: most, all } = IN_REQUEST }: {

@@ -13,7 +13,6 @@ import {
 } from "../sandbox/sandbox.ts";
 
 export interface SessionSource {
-  /** Rejects if the start fails, or if `signal` aborts. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   readonly stored: () => Promise<readonly VariableImage[]>;
   readonly system: () => ReadonlyMap<string, string>;
@@ -29,10 +28,8 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/**
- * After a child ends, the session starts another child with the variables of the last finished block. `close` ends the
- * child.
- */
+/** After a child ends, the session starts another child with the variables of the last finished block. `close` ends the
+ * child. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -55,7 +52,6 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** Returns null for a child that has run no block. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
@@ -300,7 +296,6 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
 
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows are null until Vis has read them from the store. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -309,10 +304,8 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /**
-   * The caller must call `begin` before a block runs, because the child may start for this block and needs the right
-   * rows.
-   */
+  /** The caller must call `begin` before a block runs, because the child may start for this block and needs the right
+   * rows. */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();

@@ -58,7 +58,6 @@ class FileTexts {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
 
-  /** Returns whether a text has become older than its file since the last look. */
   looked(states: ReadonlyMap<string, string>): boolean {
     let isOlder = false;
     for (const [name, texts] of this.#texts) {
@@ -82,10 +81,8 @@ class FileTexts {
     this.#read = [];
   }
 
-  /**
-   * If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
-   * The result of a change is not the text of a file.
-   */
+  /** If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
+   * The result of a change is not the text of a file. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -289,7 +286,6 @@ export class VariableIndex {
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** Without a change, returns the previous text and does not call `render`. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
@@ -380,7 +376,6 @@ export class ScopeChanges {
     this.#index.setScope(name, "live");
   }
 
-  /** Returns no variables if the child ended during the block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
     const again: RestoredImage[] = [];

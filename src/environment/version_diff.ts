@@ -187,7 +187,6 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** The key of a part is the code that accesses it. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));

@@ -8,7 +8,6 @@ export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
   release?(envId: string): void;
-  /** Resolves with null if no extension has a text for the path. */
   namedFile(env: EnvironmentView, path: string, options: { readonly chars: number }): Promise<NamedFile | null>;
 }
 
@@ -174,10 +173,8 @@ export async function answerInTime<T>(
   }
 }
 
-/**
- * In a stack frame, the folder of a copied extension has a hash and a format as its name, which precedes the path of
- * the module.
- */
+/** In a stack frame, the folder of a copied extension has a hash and a format as its name, which precedes the path of
+ * the module. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 export function messageWithLine(error: unknown): string {

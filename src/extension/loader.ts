@@ -78,10 +78,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/**
- * For a read-only workspace, a shipped extension without `readOnly` stays off. The operator allowed extensions in
- * folders, so Vis then loads all of such an extension.
- */
+/** With a read-only workspace, the locked profile omits a shipped extension without `readOnly`. The profile loads such an
+ * extension of a folder as a whole, because the operator allowed it. */
 function wantedPart(one: Found, options: LoadOptions): Loaded {
   const why = whyUnwanted(one.name, one.extension, options);
   if (why !== null) return { ...one, state: "off", reason: why };

@@ -9,7 +9,6 @@ export interface SettingSources {
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** Throws `SettingError` that names the invalid key. */
 export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,

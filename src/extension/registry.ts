@@ -67,10 +67,8 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /**
-   * For later queries, the extension replaces another extension of its namespace. Throws for an invalid extension,
-   * invalid settings, and a taken alias or module name.
-   */
+  /** For later queries, the extension replaces another extension of its namespace. Throws for an invalid extension,
+   * invalid settings, and a taken alias or module name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;

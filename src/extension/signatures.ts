@@ -3,10 +3,8 @@ import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/**
- * JSON Schema cannot express these types. For any other such type, the author sets its text: `.meta({ tsType:
- * "Uint8Array" })`.
- */
+/** JSON Schema cannot express these types. For any other such type, the author sets its text: `.meta({ tsType:
+ * "Uint8Array" })`. */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
   bigint: "bigint",

@@ -32,15 +32,11 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /**
-   * The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
-   * example when interactive mode starts, and to find a request.
-   */
+  /** The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
+   * example when interactive mode starts, and to find a request. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /**
-   * Vis calls `extend` for each query, before `activate`. The returned extensions, such as aliases from settings, exist
-   * for this conversation.
-   */
+  /** Vis calls `extend` for each query, before `activate`. The returned extensions, such as aliases from settings,
+   * exist for this conversation. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** The most used symbols come first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
@@ -53,10 +49,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /**
-   * The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile loads
-   * no extension that has `onByDefault`.
-   */
+  /** The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile
+   * loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
    * that names no other functions. If absent, the profile loads no part of a shipped extension. */

@@ -41,7 +41,6 @@ export interface IterationInput {
   /** These doubts refuse no answer: each has already refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
-  /** For the answer of a review, resolves with the named files that do not exist. */
   readonly missingFiles: (answer: { readonly text: string; readonly value?: JsonValue }) => Promise<readonly string[]>;
   /** After some work of the query, a report such as "Done." is an answer. */
   readonly worked: () => boolean;

@@ -198,10 +198,8 @@ interface Refusal {
   readonly fact: string;
 }
 
-/**
- * `resolved` means that a variable, a template or a block gave the answer. `worked` means that the query has done work.
- * Failed blocks in `entries` count against the answer.
- */
+/** `resolved` means that a variable, a template or a block gave the answer. `worked` means that the query has done
+ * work. Failed blocks in `entries` count against the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;

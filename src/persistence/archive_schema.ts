@@ -243,7 +243,7 @@ export const conversationArchive = z.strictObject({
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** In order: the format, each table with its rows, the contents. */
+/** An export passes the format first, then each table with its rows, and then the contents. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }

@@ -55,10 +55,8 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/**
- * Runs of another branch count, because a run of the parent stores the first variables of a sub-query. `s` and `q` are
- * `query_state` and `query_soul`.
- */
+/** Runs of another branch count, because a run of the parent stores the first variables of a sub-query. `s` and `q` are
+ * `query_state` and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,
@@ -100,7 +98,6 @@ export async function moveToFront(
   await tx.dialect.moveToFront(tx, { id, activity });
 }
 
-/** Rejects with `UsageError` for a point that does not exist or is not final. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },

@@ -206,7 +206,6 @@ interface ProgressRow {
 
 const START: CopyMark = { table: 0, after: [] };
 
-/** Rejects with `UsageError` if the database has other rows, or an unfinished copy of another source. */
 async function beginCopy(
   to: Database,
   { source, location }: { readonly source: string; readonly location: string },
@@ -227,7 +226,6 @@ async function beginCopy(
   });
 }
 
-/** Rejects with `UsageError` if another process has recorded progress since `before`. */
 async function advance(
   tx: Database,
   { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
@@ -413,7 +411,6 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Rejects with `StoreError` if the next rows of a table differ from their copies. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],

@@ -112,7 +112,6 @@ export interface DatabaseDialect {
   ): Promise<readonly Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">[]>;
 
   nextActivity(tx: Database): Promise<number>;
-  /** Writes no row if the conversation already has the highest number. */
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
   deferReferences(tx: Database): Promise<void>;

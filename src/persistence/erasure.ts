@@ -159,9 +159,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/**
- * The end of an iteration or a run replaces its metadata. Longer former metadata remains as content that no row names.
- */
+/** The end of an iteration or a run replaces its metadata. Longer former metadata remains as content that no row
+ * names. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {

@@ -146,10 +146,8 @@ interface LongCell {
   readonly column: string;
 }
 
-/**
- * The caller must run this function in a transaction, so that the archive is one snapshot. `take` may get parts before
- * the function rejects with `Damage`.
- */
+/** The caller must run this function in a transaction, so that the archive is one snapshot. `take` may get parts before
+ * the function rejects with `Damage`. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -315,10 +313,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/**
- * The archive has the rows of `expressionState` in the order of their variables, but an import needs the order of the
- * iterations.
- */
+/** The archive has the rows of `expressionState` in the order of their variables, but an import needs the order of the
+ * iterations. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

@@ -328,10 +328,8 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
-/**
- * Throws `Damage` instead of a missing or changed piece, and after the last piece if the hash of the whole text
- * differs.
- */
+/** Throws `Damage` instead of a missing or changed piece, and after the last piece if the hash of the whole text
+ * differs. */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
   const { encoding, bytes } = await read(db, expected);
@@ -409,7 +407,6 @@ export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   return { steps, literals: new Uint8Array(Buffer.concat(literals)) };
 }
 
-/** Throws RangeError if the steps do not fit the base. */
 export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8Array<ArrayBuffer> {
   const value = new Uint8Array(steps.reduce((sum, [, length, literal]) => sum + length + literal, 0));
   let end = 0, at = 0;
@@ -484,10 +481,8 @@ const MAX = 64 * 1024;
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/**
- * A hash of the nearby bytes selects the boundaries, so that an insertion changes few pieces. Pieces are views of
- * `bytes`.
- */
+/** A hash of the nearby bytes selects the boundaries, so that an insertion changes few pieces. Pieces are views of
+ * `bytes`. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;

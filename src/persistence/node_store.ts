@@ -286,10 +286,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/**
- * A node without a recent heartbeat must not decide which nodes are lost, because the database server itself may have
- * been away.
- */
+/** A node without a recent heartbeat must not decide which nodes are lost, because the database server itself may have
+ * been away. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'

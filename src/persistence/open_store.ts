@@ -18,10 +18,8 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
   /** Returns null if this machine cannot know whether the process exists. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /**
-   * SQLite: a write that waits longer for another process rejects with `StoreError` of code "busy". PostgreSQL:
-   * `openStore` waits at most this time for the server.
-   */
+  /** SQLite: a write that waits longer for another process rejects with `StoreError` of code "busy". PostgreSQL:
+   * `openStore` waits at most this time for the server. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }

@@ -398,10 +398,8 @@ export async function previousTurn(
   };
 }
 
-/**
- * Returns null for a query that did nothing and has no answer, such as a query that the user cancelled before its first
- * reply.
- */
+/** Returns null for a query that did nothing and has no answer, such as a query that the user cancelled before its
+ * first reply. */
 async function leftBy(
   content: Content,
   { query: { queryId, status, iterations, work }, until: fork }: {
@@ -563,8 +561,6 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Does nothing for a query that has ended. Rejects with `TakenOverError` if another process ended the query as lost.
- */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -821,7 +817,6 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** Returns null if the query does not exist, has ended, or has an accepted final. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },

@@ -21,10 +21,8 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/**
- * A process that takes a branch over ends its run as lost, so the row of the run shows whether a process may still
- * write.
- */
+/** A process that takes a branch over ends its run as lost, so the row of the run shows whether a process may still
+ * write. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -75,10 +73,8 @@ const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
-/**
- * Rejects with `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former
- * holder.
- */
+/** Rejects with `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former
+ * holder. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {

@@ -23,10 +23,8 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
-/**
- * Methods that return a promise, except `log`, may reject with `StoreError`. A failed transaction stores nothing. A
- * write for a query rejects with `TakenOverError` once another process has ended the query as lost.
- */
+/** Methods that return a promise, except `log`, may reject with `StoreError`. A failed transaction stores nothing. A
+ * write for a query rejects with `TakenOverError` once another process has ended the query as lost. */
 export interface Store
   extends
     ConversationStore,
@@ -38,10 +36,8 @@ export interface Store
     LargeTextStore,
     Archive {
   readonly location: string;
-  /**
-   * With a null tenant, the store shows rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` always concern
-   * all tenants.
-   */
+  /** With a null tenant, the store shows rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` always concern
+   * all tenants. */
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
@@ -98,7 +94,7 @@ export interface BranchNode extends Branch {
 
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** The id of a conversation selects its last used branch. A unique prefix of 8 characters is enough. */
+  /** The id of a conversation selects its last used branch. A unique prefix of at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Creates a missing conversation. Concurrent calls get the same branch. */
@@ -203,10 +199,8 @@ export interface QueryStore {
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
-  /**
-   * Stores `last`, the end of the last iteration, in the same transaction. A second call rejects with `last`, and
-   * otherwise has no effect.
-   */
+  /** Stores `last`, the end of the last iteration, in the same transaction. A second call rejects with `last`, and
+   * otherwise has no effect. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns null if no branch of the conversation has an accepted request with the key, or a begun request of the last
    * day. */
@@ -218,10 +212,8 @@ export interface QueryStore {
   /** Resolves with the run `queryId` and all runs of the same query, oldest first. */
   attempts(queryId: string): Promise<readonly string[]>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /**
-   * Queries of the ancestors up to the fork come first, and each list is oldest first. A retried query appears once,
-   * with its newest run, or with the run of the fork.
-   */
+  /** Queries of the ancestors up to the fork come first, and each list is oldest first. A retried query appears once,
+   * with its newest run, or with the run of the fork. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Resolves with the number of ended queries. `alive` replaces the `isAlive` of the store. */
@@ -290,7 +282,6 @@ export interface IterationStore {
   beginIteration(iteration: NewIteration): Promise<string>;
   /** A second call for an iteration rejects. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
-  /** Records a model call without a reply. Resolves with the id of the row. */
   failIteration(
     iteration: Omit<NewIteration, "response" | "blocks">,
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
@@ -321,15 +312,11 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /**
-   * The newest variable comes first, and system variables are among them. With `at`, the result is for a fork at this
-   * point.
-   */
+  /** The newest variable comes first, and system variables are among them. With `at`, the result is for a fork at this
+   * point. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   dependencies(branchId: string): Promise<readonly Dependency[]>;
-  /**
-   * Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them.
-   */
+  /** Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
   /** The oldest version comes first. An unknown name has no versions. */
@@ -354,10 +341,8 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /**
-   * Without `isOwn`, a claim protects the bytes for up to a day, until a stored variable refers to them. With `isOwn`,
-   * each piece must begin with a random number, so that no other text shares the piece.
-   */
+  /** Without `isOwn`, a claim protects the bytes for up to a day, until a stored variable refers to them. With `isOwn`,
+   * each piece must begin with a random number, so that no other text shares the piece. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The bytes must come from `putLarge` with `isOwn`. Ignores missing bytes. */
@@ -422,10 +407,8 @@ export interface NodeStore {
   leave(): Promise<void>;
   /** Rejects with `BusyError` if `refuseWhenBusy` is set and the branch is busy, and if another request has the key. */
   accept(job: NewJob): Promise<void>;
-  /**
-   * The nodes get the requests of a branch in order, one at a time. `running` names the branches on which this node
-   * still works.
-   */
+  /** The nodes get the requests of a branch in order, one at a time. `running` names the branches on which this node
+   * still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Resolves with the epochs of the node's jobs by query id. The node has lost its other jobs. */
@@ -454,19 +437,15 @@ export interface NodeStore {
   /** Returns up to 500 events after this number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /**
-   * Removes rows older than `olderMs`: events, commands of ended queries, silent nodes, and the records of which node
-   * last ran a branch.
-   */
+  /** Removes rows older than `olderMs`: events, commands of ended queries, silent nodes, and the records of which node
+   * last ran a branch. */
   trim(olderMs: number): Promise<void>;
   /** Resolves with false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;
-  /** Resolves with the unsettled commands of these queries, oldest first. */
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
   /** `done` is false if the command came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /**
-   * Resolves with null while the command waits, and with false if the command came too late or the query ended first.
-   */
+  /** Resolves with null while the command waits, and with false if the command came too late or the query ended
+   * first. */
   outcome(id: string): Promise<boolean | null>;
 }

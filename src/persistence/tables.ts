@@ -1,9 +1,7 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/**
- * A `searched` text and `plainJson` stay in their column. Other long texts, JSON and values may become references to
- * `content`.
- */
+/** A `searched` text and `plainJson` stay in their column. Other long texts, JSON and values may become references to
+ * `content`. */
 type Kind =
   | ("id" | "time" | "place" | "integer" | "real")
   | ("text" | "searched" | "long" | "json" | "plainJson" | "bytes" | "jsonBytes");
@@ -75,10 +73,8 @@ const OF_QUERY = `t.query_id IN (${RUNS})`;
 const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
-/**
- * Each table follows the tables to which it refers. The migrations make the tables, and a test compares both with this
- * description.
- */
+/** Each table follows the tables to which it refers. The migrations make the tables, and a test compares both with this
+ * description. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",

@@ -53,7 +53,6 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // A head needs no value.
         const { name, kind, summary, reason, files } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -214,10 +213,8 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/**
- * If the requirements of all nodes are open, Vis follows them to a node on a cycle: nodes that depend on the cycle must
- * come later.
- */
+/** If the requirements of all nodes are open, Vis follows them to a node on a cycle: nodes that depend on the cycle
+ * must come later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {

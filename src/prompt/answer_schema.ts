@@ -23,7 +23,6 @@ export class AnswerSchema {
   readonly #plainText: boolean;
   #refused: string | null = null;
 
-  /** Throws `UsageError` for an invalid or unsupported schema. */
   constructor(schema: unknown) {
     this.#judge = new SchemaJudge(checkSchema(schema));
     this.text = JSON.stringify(schema);
@@ -140,7 +139,6 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Throws `UsageError`, which names the location and the problem. */
 function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isJsonObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");

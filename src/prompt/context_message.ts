@@ -53,9 +53,7 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-/**
- * The next request often refers to a plan or to the findings of a review, so its steps see up to `whole` characters.
- */
+/** The next request often refers to a plan or to the findings of a review, so its steps see up to `whole` characters. */
 const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;

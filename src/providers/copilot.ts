@@ -230,10 +230,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/**
- * Resolves with a GitHub token. Rejects with `ProviderError`, of code "network" if Vis cannot reach GitHub and
- * otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts.
- */
+/** Resolves with a GitHub token. Rejects with `ProviderError`, of code "network" if Vis cannot reach GitHub and
+ * otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -335,7 +333,6 @@ export interface CopilotEndpoints {
   readonly api: string;
 }
 
-/** Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

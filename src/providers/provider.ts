@@ -66,7 +66,6 @@ export interface Capabilities {
   /** If true, messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** If true, the service can search the web during a call of this model. */
   readonly search?: boolean;
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
@@ -114,7 +113,6 @@ export function ratesFor(price: Price, inputTokens: number): Rates {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** Returns US dollars, or null if the price is unknown. */
 export function costOf(usage: Usage, price: Price | null): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

@@ -76,10 +76,8 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /**
-   * Waits while running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has reached a
-   * limit, and with `Cancelled`.
-   */
+  /** Waits while running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has reached a
+   * limit, and with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Request cancelled");

@@ -207,9 +207,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/**
- * Lasting requests of an extension with the same scopes share a key. The key of another request contains its action.
- */
+/** Lasting requests of an extension with the same scopes share a key. The key of another request contains its action. */
 function refusalKey({ what, exact, change, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what, exact ?? "", change ?? ""])]);
 }

@@ -82,7 +82,6 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** After "answered", the state has an accepted final. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -349,9 +348,8 @@ export class QueryLoop {
   }
 }
 
-/**
- * Vis sends the next model call within these two turns of the event loop, so that the call need not wait for the store.
- */
+/** Vis sends the next model call within these two turns of the event loop, so that the call need not wait for the
+ * store. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -360,10 +358,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/**
- * The setting of the user takes precedence over the choice of the model. The default is "balanced", and "deep" after an
- * error.
- */
+/** The setting of the user takes precedence over the choice of the model. The default is "balanced", and "deep" after
+ * an error. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

@@ -3,7 +3,7 @@ export class Steering {
   #ended = false;
   #follower: (texts: readonly string[]) => void = () => {};
 
-  /** Calls `follower` after each change with the messages that wait, oldest first. */
+  /** Calls `follower` with the waiting messages, oldest first, after each change, and now if a message waits. */
   follow(follower: (texts: readonly string[]) => void): void {
     this.#follower = follower;
     if (this.#waiting.length > 0) this.#changed();
@@ -13,10 +13,8 @@ export class Steering {
     this.#follower(this.#waiting.map(({ text }) => text));
   }
 
-  /**
-   * Resolves with true when a call shows the text. Resolves with false if the query ended, the signal aborted, or the
-   * store failed.
-   */
+  /** Resolves with true when a call shows the text. Resolves with false if the query ended, the signal aborted, or the
+   * store failed. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {

@@ -58,9 +58,8 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /**
-   * Equal calls share one answer, even while the first call is running. Rejects with `HostCallError` and `Cancelled`.
-   */
+  /** Equal calls share one answer, even while the first call is running. Rejects with `HostCallError` and
+   * `Cancelled`. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     return (await this.#once({ prompt, ...options, search: false })).text;
   }

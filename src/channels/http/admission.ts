@@ -24,7 +24,6 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** A valid token works even from an address that has sent too many invalid ones. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -186,7 +185,6 @@ function network(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
-/** When the map is full, Vis drops the least recently used bucket, which is usually full again. */
 const KEPT_BUCKETS = 10_000;
 
 export function rateLimiter(

@@ -91,7 +91,6 @@ export interface OwnConnections {
 }
 
 export interface IdleLimits {
-  /** The head of the first request on a connection must arrive within this time. */
   readonly headMs: number;
   readonly idleMs: number;
 }
@@ -111,10 +110,8 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/**
- * The runtime does not report every client that leaves, so Vis reads the system's table of connections.
- * The table identifies a client only by its port, so clients of two addresses with the same port share their rows.
- */
+/** The runtime does not report every client that leaves, so Vis reads the system's table of connections. The table
+ * identifies a client only by its port, so clients of two addresses with the same port share their rows. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;
@@ -161,10 +158,8 @@ export class Connections {
     };
   }
 
-  /**
-   * The caller calls `leaving` as soon as it has the request: a signal that is first read after the client left stays
-   * silent.
-   */
+  /** The caller calls `leaving` as soon as it has the request: a signal that is first read after the client left stays
+   * silent. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);

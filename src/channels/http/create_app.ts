@@ -123,7 +123,6 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // An open page sends GET requests all the time, which would fill the log.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
   // The query string may contain secrets, so the log has only the path.
   parts.log[isRoutine ? "debug" : "info"]("request", {
@@ -138,7 +137,6 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
 };
 
 function routeOf(c: Context<Env>): string {
-  // Middleware has the method ALL, and a route has one method.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   if (!route) return "other";
   const named = route.path.replace(/:(\w+)/g, "{$1}");
@@ -169,7 +167,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   },
   permissionsPolicy: { camera: [], geolocation: [], microphone: [] },
   xFrameOptions: "DENY",
-  strictTransportSecurity: false, // The proxy that ends TLS can set this header.
+  strictTransportSecurity: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,

@@ -14,10 +14,8 @@ import type { LiveRun, Runs } from "./live_runs.ts";
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /**
-   * An event of a run has its number as id, and an event of `storedEvents` has `r` and its position. In a step that
-   * another process runs, the id is "", so that the client reads this step again after a lost connection.
-   */
+  /** An event of a run has its number as id, and an event of `storedEvents` has `r` and its position. In a step that
+   * another process runs, the id is "", so that the client reads this step again after a lost connection. */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -55,7 +53,6 @@ export class FollowedQuery {
     throw new Problem(`Cannot find request ${queryId.slice(0, 100)}: no request has this id`, { kind: "not-found" });
   }
 
-  /** The value is null if this process does not run the query or has forgotten the run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -104,7 +101,6 @@ export class FollowedQuery {
             yield followed;
             if (isEnd(followed.event)) return;
           }
-          // Only the events of the run contain approvals, messages and the running step.
           if (run) return yield* restOf(run, { after: next - 1, stored: rows.ended });
           yield* rows.live(query, iterations);
         }
@@ -192,7 +188,7 @@ class StoredRows {
     const own = events?.filter((event) => !isChild(event)) ?? [];
     const step = Math.max(0, ...own.map(({ iteration }) => iteration ?? 0));
     if (events === null || step <= this.ended || own.some(({ queryId }) => queryId !== this.#queryId)) return;
-    if (step > this.ended + 1) return void (this.#held = events); // The rows of the previous step are missing.
+    if (step > this.ended + 1) return void (this.#held = events);
     const isOfRows = (event: QueryEvent): boolean =>
       !isChild(event) && (event.type === "started" || event.type === "iteration_finished");
     for (const event of this.#unseen.of(events.filter((event) => !isOfRows(event)))) {
@@ -325,10 +321,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/**
- * Reads `texts` only as fast as the client reads. Sends `alive` every `heartbeatMs` while the client waits. When the
- * client leaves, calls `left` and ends `texts`.
- */
+/** Reads `texts` only as fast as the client reads. Sends `alive` every `heartbeatMs` while the client waits. When the
+ * client leaves, calls `left` and ends `texts`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

@@ -47,10 +47,8 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /**
-   * Resolves with the fault of each requirement, or "" if it works. Must not reject. The server checks the database
-   * itself.
-   */
+  /** Resolves with the fault of each requirement, or "" if it works. Must not reject. The server checks the database
+   * itself. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];

@@ -42,10 +42,8 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /**
-   * Resolves at the first event. Rejects like `ask`, and with `Problem` for a used-up quota (429) or a closing server
-   * (503).
-   */
+  /** Resolves at the first event. Rejects like `ask`, and with `Problem` for a used-up quota (429) or a closing server
+   * (503). */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -107,7 +105,6 @@ export class Runs {
     return own.some(({ questions }) => questions.answer(id, given));
   }
 
-  /** Cancels the runs that have not ended after `graceMs`. Resolves when all runs have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
@@ -149,7 +146,6 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** The number of kept events is bounded, so that a slow client cannot fill the memory. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];

@@ -140,7 +140,6 @@ class Metrics {
     };
   }
 
-  /** The usage of a query includes the usage of its sub-queries. */
   #ended({ status, reason, ms, usage, costUsd }: QueryResult): void {
     this.#queries.inc({ status, reason });
     this.#querySeconds.observe(ms / 1000);

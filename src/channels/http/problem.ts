@@ -24,10 +24,8 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/**
- * The server sends this error as problem details (RFC 9457). The client reads `message`, which must not contain a
- * secret.
- */
+/** The server sends this error as problem details (RFC 9457). The client reads `message`, which must not contain a
+ * secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;

@@ -23,9 +23,8 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /**
-   * Resolves with the query that the key means from now on. Without `resume`, a repeated request gets the first query.
-   */
+  /** Resolves with the query that the key means from now on. Without `resume`, a repeated request gets the first
+   * query. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
@@ -39,10 +38,8 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /**
-   * Vis keeps no failures, so that clients can retry. Rejects with `Problem` for an invalid key, or a key that had
-   * another body.
-   */
+  /** Vis keeps no failures, so that clients can retry. Rejects with `Problem` for an invalid key, or a key that had
+   * another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {

@@ -27,10 +27,8 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly quota: Quota;
 }
 
-/**
- * The result rejects with `Problem`: 401 for an invalid token, 403 without scope or tenant, 503 without the issuer's
- * keys.
- */
+/** The result rejects with `Problem`: 401 for an invalid token, 403 without scope or tenant, 503 without the issuer's
+ * keys. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {

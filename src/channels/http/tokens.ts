@@ -26,9 +26,8 @@ export interface TokenSource {
   /** The server calls this for each request, because the list can change. Must not reject. */
   grants(): Promise<readonly TokenGrant[]>;
   fault?(): Promise<string>;
-  /**
-   * Rejects with `Problem` for an invalid token. The method is undefined if the server does not accept JSON Web Tokens.
-   */
+  /** Rejects with `Problem` for an invalid token. The method is undefined if the server does not accept JSON Web
+   * Tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -54,10 +53,8 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/**
- * The comparison takes constant time, so that its duration reveals no token. Rejects with `Problem` (401) for a
- * missing, unknown or expired token, and like `signed`.
- */
+/** The comparison takes constant time, so that its duration reveals no token. Rejects with `Problem` (401) for a
+ * missing, unknown or expired token, and like `signed`. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,
@@ -83,7 +80,6 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** The caller calls either `end`, when the query has ended, or `undo`, if no query has begun. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;

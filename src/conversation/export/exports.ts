@@ -10,7 +10,6 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** An export counts until its disposal. */
 const MOST_OPEN = 32;
 
 /** The caller must dispose of the export, which closes its temporary file. */
@@ -35,10 +34,8 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /**
-   * Rejects with `BusyError` for too many exports. Rejects with `UsageError` for an archive that is too large to
-   * import, and for an unwritable temporary file.
-   */
+  /** Rejects with `BusyError` for too many exports. Rejects with `UsageError` for an archive that is too large to
+   * import, and for an unwritable temporary file. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;

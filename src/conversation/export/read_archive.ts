@@ -29,7 +29,6 @@ const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** Throws `UsageError` for another format or version, and for a damaged file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
@@ -302,10 +301,8 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/**
- * A temporary file keeps the long strings of a JSON text. In the text, a short, unpredictable string replaces each of
- * them.
- */
+/** A temporary file keeps the long strings of a JSON text. In the text, a short, unpredictable string replaces each of
+ * them. */
 export class LongStrings implements Disposable {
   /** The token is valid base64, so that it can replace a text or a base64 string. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
@@ -324,13 +321,11 @@ export class LongStrings implements Disposable {
     return strings;
   }
 
-  /** Throws `TypeError` for bytes that are not UTF-8. */
   get text(): string {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   }
 
-  /** Throws `SyntaxError` or `TypeError` for an invalid string. */
   *pieces(string: string): Generator<string> {
     const place = this.#placeOf(string);
     if (place === null) return yield string;

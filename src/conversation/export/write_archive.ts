@@ -78,7 +78,6 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** Returns the pieces, so that the caller reads a small content only once. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();

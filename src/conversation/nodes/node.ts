@@ -202,7 +202,7 @@ export class Node implements SharedQueries {
   async #beat(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
-    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false); // The next report tries again.
+    await this.#runs.beat().catch(() => {}).finally(() => this.#beating = false);
   }
 }
 

@@ -68,10 +68,8 @@ export class LocalEvents {
   }
 }
 
-/**
- * A lost node may not have published the last event. After this number of looks, a follower takes the end from the
- * store.
- */
+/** A lost node may not have published the last event. After this number of looks, a follower takes the end from the
+ * store. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -90,7 +88,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // Ringing removes the last wait from the bell.
+    parts.bell.ring(queryId);
   }
 }
 
@@ -139,7 +137,6 @@ async function storedAfter(
   });
 }
 
-/** Resolves with null while the last event may still arrive. */
 async function endOf(
   queryId: string,
   last: number,

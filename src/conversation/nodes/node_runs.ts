@@ -36,9 +36,7 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** The outcome of a command is null until the node knows it. */
   readonly taken: Map<string, boolean | null>;
-  /** Resolves with true if this node has left the query unfinished. */
   readonly left: Promise<boolean>;
 }
 

@@ -52,7 +52,6 @@ interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Throws the error of `tooLarge` for more than `maxBytes`, and the reason of an aborted signal. */
 export async function readBounded(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge, signal }: Bounds,
@@ -189,7 +188,6 @@ const HEAD_BYTES = 1 << 20;
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
-/** Converts pieces of text to UTF-8 without a byte order mark; invalid bytes become U+FFFD. */
 export class Utf8Pieces {
   encoding = "utf-8";
   isGuess = false;

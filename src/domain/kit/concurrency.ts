@@ -7,10 +7,8 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/**
- * Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
- * mutex.
- */
+/** Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
+ * mutex. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -26,7 +24,6 @@ export class Semaphore {
     return this.#open;
   }
 
-  /** Rejects without running the work if the signal aborts first. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.runAmount(1, { work, signal });
   }
@@ -46,7 +43,7 @@ export class Semaphore {
     }
   }
 
-  /** The caller must give the amount back with `release`. An amount above the limit waits forever. */
+  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -82,9 +79,8 @@ export class Semaphore {
   }
 }
 
-/**
- * Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself continues.
- */
+/** Settles like `work`, or rejects with the reason of the signal if the signal aborts first. The work itself
+ * continues. */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -105,10 +101,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/**
- * Waits until all promises have settled, so that no work continues after an error. Then rejects with the first error in
- * the order of `works`.
- */
+/** Waits until all promises have settled, so that no work continues after an error. Then rejects with the first error
+ * in the order of `works`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -141,9 +135,7 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/**
- * `work` waits at most `ms` milliseconds for a lost database server. The default limit applies if `ms` is undefined.
- */
+/** `work` waits at most `ms` milliseconds for a lost database server. The default limit applies if `ms` is undefined. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
@@ -154,7 +146,6 @@ export function ownPatience(): number | undefined {
 
 export interface Clock {
   now(): number;
-  /** Rejects with `Cancelled` as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

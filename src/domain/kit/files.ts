@@ -22,16 +22,13 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/**
- * Gives the file the owner of the file at `path`. If that file is missing, a file of root gets the owner of its folder,
- * so that a service can use files of `sudo vis`. Returns false if the group stays different.
- */
+/** Gives the file the owner of the file at `path`. If that file is missing, a file of root gets the owner of its
+ * folder, so that a service can use files of `sudo vis`. Returns false if the group stays different. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
-/** Leaves an existing file unchanged. A new file of root gets the owner of its folder. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -96,10 +93,8 @@ export async function renameOver(
   }
 }
 
-/**
- * A placeholder is an empty folder or file. Vis creates it so that a command cannot create an entry which git or Vis
- * would obey. The sticky bit marks placeholders, because the system ignores this bit on empty folders and on files.
- */
+/** A placeholder is an empty folder or file. Vis creates it so that a command cannot create an entry which git or Vis
+ * would obey. The sticky bit marks placeholders, because the system ignores this bit on empty folders and on files. */
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
@@ -144,26 +139,20 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /**
-   * If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the same
-   * bytes.
-   */
+  /** If true, the text keeps its byte order mark, and invalid UTF-8 is an error, so that writing the text gives the
+   * same bytes. */
   readonly exact?: boolean;
 }
 
-/**
- * A command can replace a file of the workspace by a pipe. Without `O_NONBLOCK`, opening the pipe would wait for a
- * writer.
- */
+/** A command can replace a file of the workspace by a pipe. Without `O_NONBLOCK`, opening the pipe would wait for a
+ * writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const READ_BYTES = 256 << 10;
 
-/**
- * A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
+/** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
  * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
  * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
- * The read rests between pieces.
- */
+ * The read rests between pieces. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
@@ -188,9 +177,7 @@ export async function plainFile(
   }
 }
 
-/**
- * Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor.
- */
+/** Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor. */
 export function openPlainFile(path: string): number | null {
   let descriptor: number | null = null;
   try {
@@ -203,7 +190,6 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns null for a link, another kind of file, and a missing or unreadable file. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;
@@ -230,10 +216,8 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
   }
 }
 
-/**
- * Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
- * null, because the link may lead out of a repository.
- */
+/** Returns null for another kind of file, and for a missing, unreadable or larger file. Without `links`, a link gives
+ * null, because the link may lead out of a repository. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -273,11 +257,11 @@ export async function firstEntries(
 ): Promise<FirstEntries> {
   const library = os === "linux" ? LIBRARY.opened : null;
   const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
-  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // The runtime names the failure.
+  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // `Deno.readDir` reports the failure.
   try {
     return await firstOf(entriesOf(library, { folder, path }), most);
   } catch {
-    return await firstOf(Deno.readDir(path), most); // The runtime names the failure.
+    return await firstOf(Deno.readDir(path), most);
   } finally {
     library.symbols.close(folder);
   }

@@ -19,7 +19,6 @@ const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Skips invalid syntax up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -89,9 +88,7 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/**
- * Ignores conditions: reads every included file, up to fixed limits. `included` also has the paths of missing files.
- */
+/** Ignores conditions: reads every included file, up to fixed limits. `included` also has the paths of missing files. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,

@@ -4,10 +4,8 @@ import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 import { clip } from "./text.ts";
 
-/**
- * Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
- * null without a usable `.git`. Throws Error for a name that is not UTF-8.
- */
+/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
+ * null without a usable `.git`. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
@@ -53,10 +51,8 @@ function folderNamed(named: string, { in: folder, by }: { readonly in: string; r
   return joinUnresolved(folder, named);
 }
 
-/**
- * Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
- * that can write only in `top` cannot forge this name. The arguments must be real paths.
- */
+/** Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
+ * that can write only in `top` cannot forge this name. The arguments must be real paths. */
 export async function namesTop(
   { top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>,
 ): Promise<boolean> {
@@ -161,10 +157,8 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /**
-   * Returns the name of the file with the other entries of a split index, or null. The caller must first read all
-   * entries.
-   */
+  /** Returns the name of the file with the other entries of a split index, or null. The caller must first read all
+   * entries. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;
     if (this.#end === 0) return null;

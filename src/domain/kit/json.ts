@@ -11,10 +11,8 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 const NO_FORM = "JSON has no form for it";
 
-/**
- * Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that is not
- * JSON.
- */
+/** Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that is not
+ * JSON. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }
@@ -72,9 +70,8 @@ function refused(what: string, { path }: Place, why = NO_FORM): TypeError {
   return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${clip(path, 200)}`}: ${why}`);
 }
 
-/**
- * Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the stack.
- */
+/** Untrusted JSON needs limits: many values take much more memory than their text, and deep nesting overflows the
+ * stack. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -84,7 +81,6 @@ const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** `what` describes the exceeded limit. */
 export class JsonTooLarge extends RangeError {
   override readonly name = "JsonTooLarge";
   constructor(readonly limit: "values" | "depth", readonly what: string) {
@@ -92,9 +88,8 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/**
- * Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid JSON.
- */
+/** Counts values and levels before a parser builds the values. The text may arrive in pieces, and may be invalid
+ * JSON. */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;
@@ -198,10 +193,8 @@ export function readableHead(value: unknown, limit: number): string {
 /** The layout visits the parts of each level again, so deeper JSON stays as it is. */
 const MAX_LAID_OUT = 64;
 
-/**
- * A part that fits into `width` becomes one line. Returns null for a text that is not a JSON object or list, or that
- * would lose details, such as digits of a long number.
- */
+/** A part that fits into `width` becomes one line. Returns null for a text that is not a JSON object or list, or that
+ * would lose details, such as digits of a long number. */
 export function readableJson(text: string, width: number): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   let value: unknown;
@@ -228,7 +221,6 @@ function laidOut(value: unknown, { indent, width }: { readonly indent: string; r
   const line = isList ? `[${flat}]` : `{ ${flat} }`;
   if (line.length <= width) return line;
   const inner = `${indent}  `;
-  // A comma may follow each part.
   const lines = parts((one, chars) => laidOut(one, { indent: inner, width: width - 3 - chars }));
   return `${open}\n${lines.map((part) => inner + part).join(",\n")}\n${indent}${close}`;
 }

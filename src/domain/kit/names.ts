@@ -66,10 +66,8 @@ function byDistance(asked: string, names: readonly string[]) {
     .sort((a, b) => a.distance - b.distance);
 }
 
-/**
- * The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
- * after the first `MAX_LENGTH` do not count.
- */
+/** The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
+ * after the first `MAX_LENGTH` do not count. */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

@@ -17,7 +17,7 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
-/** The result has at most `limit` UTF-16 units, and does not end within a surrogate pair. */
+/** `limit` counts UTF-16 units. A cut text ends with "…", and not within a surrogate pair. */
 export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
@@ -32,10 +32,8 @@ export function someOf(texts: readonly string[], most = 5, between = ", "): stri
   return `${texts.slice(0, most).join(between)}${more}`;
 }
 
-/**
- * These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and
- * Han characters.
- */
+/** These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and
+ * Han characters. */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
   String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
@@ -84,7 +82,6 @@ export function terminalText(output: string): string {
   return lines.map((line) => line.split("\r").findLast((part) => part !== "") ?? "").join("\n");
 }
 
-/** Uses the time zone of the process. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);

@@ -13,14 +13,11 @@ export interface ApprovalRequest {
   /** A lasting approval permits this scope, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
-  /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
-  /**
-   * This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
-   * the option; a run that cannot ask names it.
-   */
+  /** This command-line option allows such calls for one run, such as "--set shell.network=true". Approvals do not show
+   * the option; a run that cannot ask names it. */
   readonly option?: string | undefined;
 }
 
@@ -84,10 +81,8 @@ export function approvalChange({ change = "" }: Action): string {
   return visibleText(change).replace(LONG_INDENT, blanks);
 }
 
-/**
- * The line contains the question without its change. After a command or an address, a question mark would look like a
- * part of it.
- */
+/** The line contains the question without its change. After a command or an address, a question mark would look like a
+ * part of it. */
 export function approvalLine(question: Action): string {
   return question.exact === undefined ? approvalTitle(question) : `Allow Vis to ${actionText(question)}`;
 }

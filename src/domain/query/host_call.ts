@@ -16,15 +16,12 @@ export interface HostCallEvent {
   readonly kept?: string | undefined;
   readonly exitCode?: number | null | undefined;
   readonly unfinished?: boolean | undefined;
-  /** If the field is set, the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
 }
 
-/**
- * A call that its block did not await may end after the block, even during a later iteration; `isLate` is then true.
- * `iteration` is 1-based.
- */
+/** A call that its block did not await may end after the block, even during a later iteration; `isLate` is then true.
+ * `iteration` is 1-based. */
 export interface CallOrigin {
   readonly iteration: number;
   readonly isLate: boolean;
@@ -42,15 +39,12 @@ type RecordedHostCall =
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
-  /** The text is a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
-  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
   /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */
   readonly output?: string | readonly string[];
-  /** The hint tells people how the call could succeed. */
   readonly hint?: string;
   /** This variable has the whole of a long output, for the model. */
   readonly kept?: string;
@@ -58,10 +52,8 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** `subject` names the object of the call, or each of its objects, if the arguments do not. */
   readonly subject?: string | readonly string[];
-  /**
-   * If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
-   * work of its namespace.
-   */
+  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
+   * work of its namespace. */
   readonly unfinished?: boolean;
 }
 
@@ -83,7 +75,6 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 }
 
 const SUBJECT_CHARS = 120;
-/** A list argument may have a million items, so Vis names only the first ones. */
 const SUBJECT_ITEMS = 10;
 const MOST_SUBJECTS = 100;
 
@@ -101,7 +92,6 @@ export interface CallAction {
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   readonly subject: string;
-  /** A call with several objects, such as files, has their names here. */
   readonly subjects?: readonly string[] | undefined;
 }
 
@@ -163,7 +153,6 @@ interface Tally extends CalledAction {
   readonly isOne: boolean;
 }
 
-/** A line describes all calls of a block with the same mark. */
 export interface CallLine {
   readonly state: "ok" | "refused" | "failed";
   readonly text: string;

@@ -58,10 +58,8 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "forked",
 ]);
 
-/**
- * Returns false if `answer` only explains the failure. A query that reached its budget or a limit may still have an
- * answer.
- */
+/** Returns false if `answer` only explains the failure. A query that reached its budget or a limit may still have an
+ * answer. */
 export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }
@@ -101,7 +99,6 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise the time limit (setting budget.wallMs), or ask for less at once; all variables are kept.",
 };
 
-/** In these modes, Vis refuses calls that could change the workspace or a service. */
 export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
@@ -135,9 +132,7 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/**
- * Some readers see only this text, which therefore includes why Vis stopped the query or could not store the answer.
- */
+/** Some readers see only this text, which therefore includes why Vis stopped the query or could not store the answer. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);

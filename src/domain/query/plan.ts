@@ -38,7 +38,6 @@ export function taskLine({ text, state }: PlanItem): string {
   return `${MARKS[state]} ${text}`;
 }
 
-/** Vis works on no task after the end of a request. */
 export function endedPlan(items: readonly PlanItem[]): readonly PlanItem[] {
   return items.map((item) => item.state === "now" ? { ...item, state: "open" } : item);
 }

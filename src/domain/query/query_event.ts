@@ -72,20 +72,16 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/**
- * Several nodes may run a query in succession. The numbers of each node begin after its own multiple, so that late
- * events of a lost node sort before the events of its successor.
- */
+/** Several nodes may run a query in succession. The numbers of each node begin after its own multiple, so that late
+ * events of a lost node sort before the events of its successor. */
 const EACH = 10_000_000;
 
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/**
- * The end of the first node's events is unknown, so between events of two nodes, only the second node's missing events
- * count.
- */
+/** The end of the first node's events is unknown, so between events of two nodes, only the second node's missing events
+ * count. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

@@ -89,9 +89,8 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/**
- * A call that its block did not await may end in a later step. Vis shows this end in one of the newest earlier steps.
- */
+/** A call that its block did not await may end in a later step. Vis shows this end in one of the newest earlier
+ * steps. */
 const MOST_EARLIER = 50;
 const TIMED_FROM_MS = 5_000;
 
@@ -284,10 +283,8 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/**
- * `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed
- * without a failed call. `lines` has one line for each mark.
- */
+/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed
+ * without a failed call. `lines` has one line for each mark. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

@@ -100,7 +100,6 @@ function kindOf(target: string): ReviewTarget["kind"] {
   return /^(?:[0-9a-f]{7,40}|HEAD(?:@.*)?|.*[~^].*)$/.test(target) ? "commit" : "branch";
 }
 
-/** Returns null for a text that `reviewRequest` did not make. */
 export function reviewTarget(request: string): ReviewTarget | null {
   const [line = ""] = request.split("\n", 1);
   for (const [before, after] of Object.values(REVIEWS)) {

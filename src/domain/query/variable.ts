@@ -15,10 +15,8 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /**
-   * The bytes encode data, an instance, or the static fields of a function or class. Other kinds have no bytes. Images
-   * with equal bytes share one table of values.
-   */
+  /** The bytes encode data, an instance, or the static fields of a function or class. Other kinds have no bytes. Images
+   * with equal bytes share one table of values. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `root` is the key of the value in the table; null if the whole table is the value. For a function or class, `root`
    * is the variable with the same value. */

@@ -22,7 +22,6 @@ export class StepCalls {
   readonly #names = new Map<string, string>();
 
   take({ name, action, ok = true, refusedByUser: refused = false, exitCode }: StepCall): void {
-    // Only the first calls of a block have an action.
     const key = action ? `${action.done} ${action.things}` : this.#names.get(name);
     if (key === undefined) return;
     this.#names.set(name, key);
@@ -129,7 +128,6 @@ export interface WorkParts {
   readonly others: string;
   readonly failed: Work["commands"];
   readonly good: Work["commands"];
-  /** These commands are neither in `failed` nor in `good`. */
   readonly rest: Work["commands"];
   readonly more: string;
 }
@@ -146,10 +144,8 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
   };
 }
 
-/**
- * The result has the notes, a line for each kind of work, and a line for each failed command. `fit` shortens a line,
- * but not the text after the line. `more` names a way to the omitted commands. Without `more`, all commands appear.
- */
+/** The result has the notes, a line for each kind of work, and a line for each failed command. `fit` shortens a line,
+ * but not the text after the line. `more` names a way to the omitted commands. Without `more`, all commands appear. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
   { undo, more: way = "", fit = (line, after) => line + after }: {
@@ -184,10 +180,8 @@ function failedText({ command, outcome }: Commands[number]): string {
   return `${FAILED}${oneLine(command, SHOWN_CHARS)} (${outcome})`;
 }
 
-/**
- * Failed commands come first, then commands with an outcome, such as a count of tests, then newer commands. The result
- * keeps the order of `commands`.
- */
+/** Failed commands come first, then commands with an outcome, such as a count of tests, then newer commands. The result
+ * keeps the order of `commands`. */
 function important(commands: Commands, most: number): Commands {
   const rank = (one: Command): number => hasFailed(one) ? 0 : one.outcome !== "" ? 1 : 2;
   const first = new Set(commands.toReversed().toSorted((one, other) => rank(one) - rank(other)).slice(0, most));
@@ -202,10 +196,8 @@ function shownCommands(commands: Commands): { readonly failed: Commands; readonl
   };
 }
 
-/**
- * One verb covers all successive commands with this verb. Without an exit code and an outcome, the command had not
- * ended.
- */
+/** One verb covers all successive commands with this verb. Without an exit code and an outcome, the command had not
+ * ended. */
 function withVerbs(commands: Commands): readonly string[] {
   const verbOf = ({ exitCode, outcome }: Commands[number]): string =>
     exitCode === null && outcome === "" ? "started" : "ran";
@@ -240,10 +232,8 @@ interface Changed extends Counts {
   readonly less: Lines;
 }
 
-/**
- * Within `MAX_LINES`, lines that a later change reverts do not count. A file that is unchanged in the end does not
- * count.
- */
+/** Within `MAX_LINES`, lines that a later change reverts do not count. A file that is unchanged in the end does not
+ * count. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;

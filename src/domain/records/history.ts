@@ -83,10 +83,8 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /**
-   * A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
-   * these.
-   */
+  /** A branch shows its own queries, and queries of its ancestors up to the forks. With an id, the search covers only
+   * these. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** `since` is inclusive, and `until` is exclusive. */
@@ -121,7 +119,6 @@ export function bestHits<H extends Pick<SearchHit, "conversationId">>(
   );
 }
 
-/** `isCut` means that the search may have left out matches. */
 export function othersText(others: number, isCut: boolean): string {
   if (others === 0) return "";
   return `and ${isCut ? "at least " : ""}${counted(others, "more match")} in this conversation`;

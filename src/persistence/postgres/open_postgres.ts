@@ -28,7 +28,6 @@ interface OpenPostgres {
   readonly location: string;
 }
 
-/** Rejects with `StoreError`, and with `UsageError` for an unusable URL. */
 export async function openPostgres(url: string, options: OpenPostgresOptions): Promise<OpenPostgres> {
   const address = readAddress(url, options.password);
   const location = address.shown;
@@ -101,10 +100,8 @@ const LOCK = 7_164_011;
  * the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/**
- * Rejects with `StoreError` for a database of another program, of a newer Vis, or of a Vis before the first release,
- * and for an unfinished copy unless `unfinished` is set.
- */
+/** Rejects with `StoreError` for a database of another program, of a newer Vis, or of a Vis before the first release,
+ * and for an unfinished copy unless `unfinished` is set. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {

@@ -422,10 +422,8 @@ interface TransactionOptions {
   readonly ofRun: boolean;
 }
 
-/**
- * Changes wait, and go to the server together: before the next read, before a change that must follow them, or at the
- * end.
- */
+/** Changes wait, and go to the server together: before the next read, before a change that must follow them, or at the
+ * end. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -584,7 +582,6 @@ const WITH = /^\s*with\s+(?!recursive\b)/i;
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
-  /** Returns false, and adds no row, if the row must come after the waiting changes. */
   insert({ table, cells, then = "" }: NewRow): boolean {
     const columns = Object.keys(cells).sort();
     const known = this.#changes.get(table);

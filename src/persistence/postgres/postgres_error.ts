@@ -53,10 +53,8 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/**
- * Returns an error of another cause unchanged. The message does not repeat words of the server, which may contain
- * stored data.
- */
+/** Returns an error of another cause unchanged. The message does not repeat words of the server, which may contain
+ * stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -84,9 +82,8 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/**
- * If the server did not report the error, the connection counts as lost, except for faults that waiting does not fix.
- */
+/** If the server did not report the error, the connection counts as lost, except for faults that waiting does not
+ * fix. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
@@ -116,10 +113,8 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
-/**
- * Returns whether the same transaction may succeed later. After code 23505 (unique violation), it will find the row of
- * the other transaction.
- */
+/** Returns whether the same transaction may succeed later. After code 23505 (unique violation), it will find the row of
+ * the other transaction. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

@@ -88,9 +88,8 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/**
- * A silent connection is lost, unless a second connection shows that the server works on the statement, or cannot know.
- */
+/** A silent connection is lost, unless a second connection shows that the server works on the statement, or cannot
+ * know. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;

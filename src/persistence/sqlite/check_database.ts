@@ -156,10 +156,8 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/**
- * Compares the texts of the search index with the texts of the tables. SQLite itself compares the words of the index
- * with its texts.
- */
+/** Compares the texts of the search index with the texts of the tables. SQLite itself compares the words of the index
+ * with its texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

@@ -34,10 +34,8 @@ interface Known {
   readonly path: string;
 }
 
-/**
- * Each file has its own transaction, so a failure leaves the previous version. A database with data first gets a copy
- * at `<path>.before-V<n>`.
- */
+/** Each file has its own transaction, so a failure leaves the previous version. A database with data first gets a copy
+ * at `<path>.before-V<n>`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -78,10 +76,8 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/**
- * Throws `StoreError` for a database that is not from Vis, too old, newer, damaged in `schema_migration`, or made by
- * changed files.
- */
+/** Throws `StoreError` for a database that is not from Vis, too old, newer, damaged in `schema_migration`, or made by
+ * changed files. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };
@@ -123,7 +119,6 @@ function refused(path: string, why: string): StoreError {
   return new StoreError(`Cannot use database ${path}: ${why}`, "unavailable");
 }
 
-/** Returns a check that throws `StoreError` once a newer Vis has migrated the open database. */
 export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => void {
   const newest = db.prepare("SELECT max(version) AS version FROM schema_migration");
   return () => {

@@ -78,10 +78,8 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/**
- * Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
- * `StoreError` for a foreign or newer one.
- */
+/** Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
+ * `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
@@ -309,10 +307,8 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/**
- * For SQLite, a frame with a wrong checksum ends the log, and later data would be lost. Damage in the last frame of the
- * last transaction does not count: an interrupted write looks the same.
- */
+/** For SQLite, a frame with a wrong checksum ends the log, and later data would be lost. Damage in the last frame of
+ * the last transaction does not count: an interrupted write looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;

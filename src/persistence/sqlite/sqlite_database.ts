@@ -269,9 +269,8 @@ function searchOfFile(): SearchDialect {
   };
 }
 
-/**
- * If a term begins with `FIRST_UNSPACED` or a later character, a token may be inside a term, so SQLite reads all terms.
- */
+/** If a term begins with `FIRST_UNSPACED` or a later character, a token may be inside a term, so SQLite reads all
+ * terms. */
 async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);

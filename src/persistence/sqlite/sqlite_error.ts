@@ -183,10 +183,8 @@ const OPEN_FILES = 4;
 /** On a disk without sparse files, a write at a later offset also fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/**
- * SQLite does not report the cause, so Vis tries the same on another file of the folder. Vis must not open the database
- * here: closing the file would release the locks of the process.
- */
+/** SQLite does not report the cause, so Vis tries the same on another file of the folder. Vis must not open the
+ * database here: closing the file would release the locks of the process. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];

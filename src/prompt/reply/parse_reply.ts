@@ -19,10 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/**
- * Vis reads no further candidate once the candidates together have more characters. The limit bounds the cost of a
- * hostile reply.
- */
+/** Vis reads no further candidate once the candidates together have more characters. The limit bounds the cost of a
+ * hostile reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -143,10 +141,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/**
- * The last complete reply counts, because earlier ones are drafts or examples. An answer after code is refused, because
- * it cannot depend on results of this code.
- */
+/** The last complete reply counts, because earlier ones are drafts or examples. An answer after code is refused,
+ * because it cannot depend on results of this code. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -385,10 +381,8 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/**
- * The repair library drops a backslash that is invalid in JSON, as in a pattern or a Windows path, so `repairStrings`
- * doubles it.
- */
+/** The repair library drops a backslash that is invalid in JSON, as in a pattern or a Windows path, so `repairStrings`
+ * doubles it. */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {

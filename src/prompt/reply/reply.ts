@@ -25,10 +25,8 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/**
- * "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
- * "cut" an incomplete reply.
- */
+/** "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
+ * "cut" an incomplete reply. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 export type ParsedReply =

@@ -98,10 +98,8 @@ interface ThinkParts {
   readonly unclosed: string;
 }
 
-/**
- * A mark in a JSON value or in code is text. Many services omit the opening mark, so without one, the text before the
- * end mark is thinking.
- */
+/** A mark in a JSON value or in code is text. Many services omit the opening mark, so without one, the text before the
+ * end mark is thinking. */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }

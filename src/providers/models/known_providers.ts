@@ -22,9 +22,8 @@ export interface Preset {
   readonly isByName?: true;
   /** If null, the user must choose a model. */
   readonly defaultModel: string | null;
-  /**
-   * Other services use this API with their own models, so the default model applies only at the address of the preset.
-   */
+  /** Other services use this API with their own models, so the default model applies only at the address of the
+   * preset. */
   readonly isCopied?: true;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;

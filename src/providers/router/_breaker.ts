@@ -110,7 +110,6 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Returns 0 if the breaker is closed or its time is over. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }

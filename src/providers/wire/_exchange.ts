@@ -13,7 +13,7 @@ const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** No text begins with the first byte of gzip data. */
+/** Neither JSON nor an event stream begins with the first byte of gzip data. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
@@ -344,7 +344,6 @@ class OpenEvent {
   }
 }
 
-/** Returns undefined if the text is not JSON. */
 export function eventJson(text: string): unknown {
   try {
     return readLaxJson(text);

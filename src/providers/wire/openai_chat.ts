@@ -215,7 +215,6 @@ export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** Returns null if the body has no list. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

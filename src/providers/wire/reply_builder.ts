@@ -197,7 +197,6 @@ export class ReplyBuilder {
     if ("output" in known) this.#countedBytes = this.#bytes;
   }
 
-  /** Returns null if the service reported no count, or an impossible count. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
@@ -229,7 +228,6 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** Returns null unless the value is a number from 0 to `MAX_TOKENS`, or the text of such a number. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;

@@ -29,7 +29,6 @@ export interface ProviderApi {
   /** Returns the name of the field to omit after this error text, or null. */
   refused(text: string): string | null;
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
-  /** Returns null if the body is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
 }
 

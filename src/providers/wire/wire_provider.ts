@@ -35,7 +35,6 @@ const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
-/** The constructor throws `ConfigError` for an unusable address, key or header. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;

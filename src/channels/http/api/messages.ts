@@ -197,7 +197,6 @@ async function resume(
   });
 }
 
-/** Resolves with null if a running query got the message. */
 async function begin(
   c: Context<Env>,
   { body, conversation, requestKey }: {
@@ -226,7 +225,6 @@ async function begin(
   );
 }
 
-/** Rejects with `Problem` if a query is running and cannot receive a field of the message. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -293,7 +291,7 @@ async function answer(
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
-    result.catch(() => {}); // No other code handles a rejection after the client has left.
+    result.catch(() => {});
     // Writing white space shows whether the client has left.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });

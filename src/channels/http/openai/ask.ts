@@ -46,10 +46,8 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/**
- * Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem` if
- * the query has no answer.
- */
+/** Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem`
+ * if the query has no answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -196,10 +194,8 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/**
- * The request is the last user message, or the last message if no user message exists. An existing conversation already
- * has the other messages, so Vis ignores them. Throws `Problem` for an empty request.
- */
+/** The request is the last user message, or the last message if no user message exists. An existing conversation
+ * already has the other messages, so Vis ignores them. Throws `Problem` for an empty request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -335,7 +331,6 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** A client may repeat a request that ended for one of these reasons. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
@@ -345,10 +340,8 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/**
- * Returns null for a stored answer. Clients repeat a request after a 5xx, so an end that would occur again has status
- * 400.
- */
+/** Returns null for a stored answer. Clients repeat a request after a 5xx, so an end that would occur again has status
+ * 400. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
