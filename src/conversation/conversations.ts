@@ -263,8 +263,9 @@ export class Conversations {
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 
-  programs({ branchId }: Branch): readonly BackgroundProgram[] {
-    return this.#runner.programs(branchId);
+  /** Without a branch, returns the commands of all branches that this process runs. */
+  programs(branch: Branch | null): readonly BackgroundProgram[] {
+    return this.#runner.programs(branch?.branchId ?? null);
   }
 
   async #workspaceOf(target: AskTarget): Promise<string> {

@@ -94,8 +94,8 @@ export class QueryRunner {
     return this.#running.has(branchId);
   }
 
-  programs(branchId: string): readonly BackgroundProgram[] {
-    return this.#live.opened(branchId)?.programs.background ?? [];
+  programs(branchId: string | null): readonly BackgroundProgram[] {
+    return this.#live.opened(branchId).flatMap(({ programs }) => programs.background);
   }
 
   async steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean> {
@@ -274,8 +274,9 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return this.#entryOf(branchId).lock;
   }
 
-  opened(branchId: string): E | null {
-    return this.#entries.get(branchId)?.opened ?? null;
+  opened(branchId: string | null): readonly E[] {
+    const entries = branchId === null ? [...this.#entries.values()] : [this.#entries.get(branchId)];
+    return entries.flatMap((entry) => entry?.opened ?? []);
   }
 
   isBusy(branchId: string): boolean {

@@ -124,6 +124,12 @@ export class ChatController {
     return this.#running;
   }
 
+  /** True while the end of Vis would cancel a request. */
+  get isWorking(): boolean {
+    const turn = this.#running?.turn;
+    return turn !== undefined && !turn.cancelling && !turn.ended;
+  }
+
   get waiting(): readonly WaitingMessage[] {
     const own = this.#waiting.map(({ outgoing, steering }) => ({
       ...{ text: outgoing.text, steers: steering !== null, isOwn: true },

@@ -27,6 +27,9 @@ interface KeyboardParts {
   readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
   readonly quit: () => void;
+  readonly leave: () => void;
+  /** The end of Vis would end these requests and commands. */
+  readonly unfinished: () => string;
   readonly redraw: () => void;
   readonly attach: () => void;
   readonly edit: () => void;
@@ -119,14 +122,16 @@ export class Keyboard {
   }
 
   #interrupt(): void {
-    const { chat, input, tell, quit } = this.#parts;
+    const { chat, input, tell, leave, unfinished } = this.#parts;
     const now = performance.now();
-    if (now - this.#interrupted < TWICE_MS) return quit();
+    if (now - this.#interrupted < TWICE_MS) return leave();
     this.#interrupted = now;
+    let done = "";
     if (!input.empty) input.clear();
-    else if (this.#parts.cancelCommand()) return tell("Ending the command; Ctrl-C again quits");
+    else if (this.#parts.cancelCommand()) done = "Ending the command; ";
     else chat.cancel();
-    tell("Ctrl-C again quits");
+    const left = unfinished();
+    tell(`${done}Ctrl-C again ${left === "" ? "quits" : `ends ${left}, and quits`}`);
   }
 
   #takeBack(): void {

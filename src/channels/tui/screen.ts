@@ -89,7 +89,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const ESC = "\x1b";
-const LOOK_MS = 1_000, WATCH_MS = 400;
+const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 10_000;
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
@@ -111,6 +111,7 @@ export class Screen implements PanelActions {
   #offered: readonly PromptFile[] = [];
   #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
+  #askedToEnd = { unfinished: "", at: -Infinity };
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
@@ -283,8 +284,23 @@ export class Screen implements PanelActions {
     await Promise.all([this.chat.ended, this.#following, this.#history?.settled()]);
   }
 
+  /** Asks once before it ends a request or commands. */
   quit(): void {
-    this.#done.resolve();
+    const unfinished = this.#unfinished(), at = performance.now(), asked = this.#askedToEnd;
+    const isAsked = asked.unfinished === unfinished && at - asked.at < ASKED_MS;
+    if (unfinished === "" || isAsked) return this.#done.resolve();
+    this.#askedToEnd = { unfinished, at };
+    const later = this.chat.isWorking ? "; vis -c continues the request later" : "";
+    this.tell(`Ctrl-D again ends ${unfinished}, and quits${later}`);
+  }
+
+  #unfinished(): string {
+    const own = this.#userCommands.running?.ending.signal.aborted === false ? 1 : 0;
+    const commands = this.#session.conversations.programs(null).length + own;
+    return [
+      ...this.chat.isWorking ? ["the running request"] : [],
+      ...commands === 0 ? [] : [counted(commands, "running command")],
+    ].join(" and ");
   }
 
   redraw(): void {
@@ -794,7 +810,9 @@ export class Screen implements PanelActions {
       questions: this.#questions,
       keys: () => this.#prefs.get().keys,
       tell: (text) => this.tell(text),
+      unfinished: () => this.#unfinished(),
       quit: () => this.quit(),
+      leave: () => this.#done.resolve(),
       redraw: () => this.#tui.requestRender(true),
       edit: () => void this.#edit(),
       attach: () => this.#input.attach(this.#parts.clipboardImage ?? (() => Promise.resolve(null))),

@@ -98,7 +98,9 @@ Deno.test("Ctrl-C empties the input, then ends the query, and twice leaves", asy
     screen.type("a draft");
     await screen.until("a draft");
     screen.type("\x03");
-    await screen.until((text) => !text.includes("a draft") && text.includes("Ctrl-C again quits"));
+    await screen.until((text) =>
+      !text.includes("a draft") && text.includes("Ctrl-C again ends the running request, and quits")
+    );
     screen.type("\x03");
     assert.equal(await code, 0);
   });

@@ -52,10 +52,20 @@ Deno.test("a lost terminal ends the running query and the program", async () => 
   });
 });
 
-Deno.test("quitting while a query runs ends it, and shows how to continue", async () => {
+Deno.test("quitting while a query or a command runs asks once, ends it, and shows how to continue", async () => {
   await withScreen([slow], {}, async ({ screen, code, out, engine }) => {
+    const program = { id: "1", title: "npm run dev", startedAt: Date.now(), output: "", stop: () => {} };
+    engine.conversations.programs = () => [program];
+    screen.type("\x04");
+    await screen.until("Ctrl-D again ends 1 running command, and quits");
+    screen.type("x\x03");
+    await screen.until("Ctrl-C again ends 1 running command, and quits");
     screen.type("go\r");
     await screen.until("waiting for");
+    screen.type("/quit\r");
+    await screen.until(
+      /Ctrl-D again ends the running request and 1 running command, and quits;\s+vis -c\s+continues\s+the request later/,
+    );
     screen.type("\x04");
     assert.equal(await code, 0);
     assertRestored(screen.raw);

@@ -25,6 +25,7 @@ export class RunningTurn {
   readonly progress = new QueryProgress();
   readonly changes: string[] = [];
   cancelling = false;
+  ended = false;
 
   constructor(transcript: Transcript, parts: TurnParts) {
     this.#transcript = transcript;
@@ -89,6 +90,7 @@ export class RunningTurn {
   }
 
   #end(result: QueryResult): void {
+    this.ended = true;
     if (result.status !== "interrupted") {
       this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
     }
