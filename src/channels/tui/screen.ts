@@ -290,7 +290,7 @@ export class Screen implements PanelActions {
     const isAsked = asked.unfinished === unfinished && at - asked.at < ASKED_MS;
     if (unfinished === "" || isAsked) return this.#done.resolve();
     this.#askedToEnd = { unfinished, at };
-    const later = this.chat.isWorking ? "; vis -c continues the request later" : "";
+    const later = this.chat.isWorking ? "; vis -c continues the request" : "";
     this.tell(`Ctrl-D again ends ${unfinished}, and quits${later}`);
   }
 

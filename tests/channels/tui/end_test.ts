@@ -64,7 +64,7 @@ Deno.test("quitting while a query or a command runs asks once, ends it, and show
     await screen.until("waiting for");
     screen.type("/quit\r");
     await screen.until(
-      /Ctrl-D again ends the running request and 1 running command, and quits;\s+vis -c\s+continues\s+the request later/,
+      /Ctrl-D again ends the running request and 1 running command, and quits;\s+vis -c\s+continues\s+the\s+request/,
     );
     screen.type("\x04");
     assert.equal(await code, 0);
