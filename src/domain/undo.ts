@@ -69,8 +69,14 @@ export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "fil
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
 }
 
-/** `changes` must be all changes of a conversation. The result has each query whose changes are all undone. */
-export function undoneQueries({ changes = [] }: UndoReport): readonly string[] {
+/** An undo and a redo are themselves changes in a list. */
+export function undoableChanges({ changes = [] }: UndoReport): readonly FileChange[] {
+  return changes.filter(({ change }) => change !== "undo" && change !== "redo");
+}
+
+/** The report must have all changes of a conversation. The result has each query whose changes are all undone. */
+export function undoneQueries(report: UndoReport): readonly string[] {
+  const changes = undoableChanges(report);
   const isUndone = ({ undone = false, kept = [] }: FileChange): boolean => undone && kept.length === 0;
   const left = new Set(changes.filter((one) => !isUndone(one)).map(({ queryId }) => queryId));
   return [...new Set(changes.flatMap(({ queryId }) => queryId === null || left.has(queryId) ? [] : [queryId]))];

@@ -195,6 +195,7 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     ring: () => {},
     changed: () => {},
     giveBack: (one) => void back.push(one),
+    undone: () => Promise.resolve({}),
   });
   chat.send(outgoing);
   await chat.ended;

@@ -10,6 +10,8 @@ import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import { type EndedQuery, shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
 import { storedDiffs } from "../../domain/query/host_call.ts";
+import { changedPaths } from "../../domain/query/work_summary.ts";
+import { type FileChange, undoableChanges, type UndoReport } from "../../domain/undo.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
@@ -67,6 +69,7 @@ interface ChatParts {
   readonly outputs: () => TakenOutputs;
   readonly ring: (why: string) => void;
   readonly giveBack: (outgoing: Outgoing) => void;
+  readonly undone: () => Promise<UndoReport>;
 }
 
 export interface SessionSpend {
@@ -173,7 +176,8 @@ export class ChatController {
     return this.#running?.turn.cancelling ?? this.#elsewhere?.cancelling ?? false;
   }
 
-  async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
+  /** With `undone`, the file changes of the newest request with changes are all undone. */
+  async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[]; readonly undone?: string }> {
     const running = this.#running?.turn.changes ?? [];
     if (running.length > 0) return { title: "Changes of the running request", diffs: running };
     const branch = this.#branch;
@@ -189,8 +193,17 @@ export class ChatController {
     const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
     if (query === undefined) return { title: "", diffs: [] };
     const iterations = await conversations.iterations(query.queryId, shownRange(query));
+    const changes = undoableChanges(await this.#parts.undone());
+    const isLeft = (diff: string, iterationId: string): boolean => {
+      const own = changes.filter((change) => change.iterationId === iterationId);
+      return changedPaths(diff).some((path) => !isUndone(path, own));
+    };
+    const all = iterations.map(({ metadata }) => storedDiffs(metadata));
+    const left = iterations.map(({ iterationId }, at) => all[at]?.filter((diff) => isLeft(diff, iterationId)) ?? []);
+    const [count, diffs] = [all.flat().length, left.flat()];
     const title = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
-    return { title, diffs: iterations.flatMap(({ metadata }) => storedDiffs(metadata)) };
+    if (diffs.length > 0) return { title: diffs.length === count ? title : `${title}, without undone changes`, diffs };
+    return { title, diffs, ...count === 0 ? {} : { undone: `Request ${queries.indexOf(query) + 1} was undone` } };
   }
 
   get ended(): Promise<void> {
@@ -533,6 +546,11 @@ export class ChatController {
     this.#spent = { ...this.#spent, ...factsOf(row.metadata) };
     this.#parts.changed();
   }
+}
+
+function isUndone(path: string, changes: readonly FileChange[]): boolean {
+  const own = changes.filter(({ paths }) => paths.includes(path));
+  return own.length > 0 && own.every(({ undone = false, kept = [] }) => undone && !kept.includes(path));
 }
 
 function factsOf(

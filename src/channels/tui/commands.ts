@@ -265,7 +265,8 @@ async function showChanges(words: string, { chat, panels, uncommitted }: Command
   const { act } = panels;
   if (words !== "" && words !== "all") return act.tell("Write /diff, or /diff all for the uncommitted changes");
   try {
-    const { title, diffs } = words === "all" ? { title: "", diffs: [] } : await chat.changes();
+    const { title, diffs, undone } = words === "all" ? { title: "", diffs: [] } : await chat.changes();
+    if (undone !== undefined) return act.tell(`${undone}; /diff all shows the uncommitted changes`);
     if (diffs.length > 0) return act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
     const text = await uncommitted();
     if (text === null && words === "") return act.tell(NO_CHANGES);

@@ -19,6 +19,7 @@ import {
   earlierRequest,
   keptText,
   runUndo,
+  undoableChanges,
   undoCuts,
   undoFault,
   undoneQueries,
@@ -89,7 +90,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const ESC = "\x1b";
-const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 10_000;
+const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 10_000, PAUSE_MS = 5_000;
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
@@ -126,6 +127,9 @@ export class Screen implements PanelActions {
   #gitReads = 0;
   #undoneQueries: ReadonlySet<string> = new Set();
   #undoneReads = 0;
+  /** The user knows that the changes of these queries are undone. */
+  #knownUndone: ReadonlySet<string> = new Set();
+  #keyAt = performance.now();
   #title = "";
   #looked = true;
   #withoutModel: LineEntry | null = null;
@@ -155,6 +159,7 @@ export class Screen implements PanelActions {
       outputs: () => this.#userCommands.take(),
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
+      undone: () => this.#readUndone(),
     });
     this.#userCommands = new UserCommands({
       ...{ run: parts.runCommand, screen: this, transcript: this.#transcript, shown: () => this.#shown() },
@@ -201,6 +206,7 @@ export class Screen implements PanelActions {
     this.#tui.setLayoutRoot(this.#frame);
     // The terminal package draws input of the focused component at once. Other redraws wait for the next frame.
     const handleInput = (data: string): void => {
+      this.#lookAfterPause();
       if (this.#early === null || LEAVING.some((key) => matchesKey(data, key))) this.#keyboard.key(data);
       else if (!isKeyRelease(data)) this.#early.push(data);
     };
@@ -450,6 +456,8 @@ export class Screen implements PanelActions {
     await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
+      const changed = redo ? "" : await this.#changedElsewhere(branch);
+      if (changed !== "") return this.tell(changed);
       // After a rewind, another branch has the request of the changes that were undone last.
       const cuts = redo ? {} : await undoCuts(this.#session.conversations, branch);
       this.tell(await this.#undone({ conversation: branch.conversationId, redo, rest, force, ...cuts }));
@@ -480,17 +488,22 @@ export class Screen implements PanelActions {
       );
     }
     void this.#readGit();
-    void this.#readUndone();
+    await this.#readUndone({ isTold: true });
     const { files = [], folders = [] } = report;
     const redo = options["redo"] === true, command = redo ? "/redo" : "/undo";
     const fault = undoFault(report, { redo, rest: `${command} rest`, force: `${command} force` });
-    const { branch } = this.chat;
-    const isNamed = redo || options["changes"] !== undefined || branch === null;
-    const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });
     if (fault !== null) throw new UsageError(fault);
+    const { branch } = this.chat;
+    const { conversations } = this.#session;
+    const isNamed = options["changes"] !== undefined || branch === null;
+    const older = isNamed || redo ? "" : await earlierRequest(report, { conversations, branch });
+    const number = isNamed || older !== ""
+      ? 0
+      : (await conversations.queries(branch)).findIndex(({ queryId }) => queryId === report.changes?.[0]?.queryId) + 1;
+    const of = number === 0 ? "" : ` of request ${number}`;
     const paths = [...files.map(({ path }) => path), ...folders.map((path) => `${path}/`)].join(", ") || "no file";
     const kept = keptText(report);
-    const done = redo ? `Reapplied changes in ${paths}` : `Undid changes in ${paths} (/redo reapplies them)`;
+    const done = redo ? `Reapplied changes${of} in ${paths}` : `Undid changes${of} in ${paths} (/redo reapplies them)`;
     // The screen cuts the end of a long message, so the refused files come first.
     return [kept === "" ? "" : `${kept}; ${command} force overwrites it`, done, older].filter(Boolean).join(". ");
   }
@@ -546,19 +559,42 @@ export class Screen implements PanelActions {
     void this.#readUndone();
   }
 
+  /** Some terminals do not report the focus. */
+  #lookAfterPause(): void {
+    const now = performance.now();
+    if (now - this.#keyAt > PAUSE_MS) void this.#readUndone();
+    this.#keyAt = now;
+  }
+
   /** The user may also have undone changes on the page or in a shell. */
-  async #readUndone(): Promise<void> {
+  async #readUndone({ isTold = false } = {}): Promise<UndoReport> {
     const { branch } = this.chat;
-    if (branch === null) return;
+    if (branch === null) return {};
     const number = ++this.#undoneReads;
     const options = { list: true, conversation: branch.conversationId };
     const read = async (): Promise<UndoReport | null> => await runUndo(await this.#parts.extensions(), options);
     const report = await read().catch(() => null); // The next undo shows the fault.
-    if (report === null || number !== this.#undoneReads) return;
+    if (report === null) return {};
     const undone = new Set(undoneQueries(report));
-    if (undone.symmetricDifference(this.#undoneQueries).size === 0) return;
+    if (isTold) this.#knownUndone = undone;
+    if (number !== this.#undoneReads || undone.symmetricDifference(this.#undoneQueries).size === 0) return report;
     this.#undoneQueries = undone;
     this.#repaint();
+    return report;
+  }
+
+  /** Returns "" if the next undo reverts the request that the user expects. */
+  async #changedElsewhere(branch: Branch): Promise<string> {
+    const known = this.#knownUndone;
+    const report = await this.#readUndone({ isTold: true });
+    const changed = new Set(undoableChanges(report).map(({ queryId }) => queryId));
+    const queries = await this.#session.conversations.queries(branch);
+    const newest = (undone: ReadonlySet<string>): number =>
+      queries.findLastIndex(({ queryId }) => changed.has(queryId) && !undone.has(queryId)) + 1;
+    const [expected, now] = [newest(known), newest(this.#knownUndone)];
+    const again = now === 0 ? "" : `; /undo again undoes request ${now}`;
+    if (now > expected) return `Changes of request ${now} were reapplied elsewhere${again}`;
+    return now === expected ? "" : `Request ${expected} was undone elsewhere (/redo reapplies it)${again}`;
   }
 
   async #readGit(): Promise<void> {
@@ -660,7 +696,7 @@ export class Screen implements PanelActions {
     const from = this.chat.branch;
     this.chat.show(branch, opened);
     this.#userCommands.turn({ from, to: branch });
-    if (opened?.turns.some(({ query }) => (query.work?.files ?? 0) > 0)) void this.#readUndone();
+    if (opened?.turns.some(({ query }) => (query.work?.files ?? 0) > 0)) void this.#readUndone({ isTold: true });
     this.redraw();
   }
 

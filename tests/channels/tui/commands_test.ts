@@ -94,6 +94,83 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
   });
 });
 
+interface Recorded {
+  readonly id: string;
+  readonly queryId: string;
+  readonly iterationId: string;
+  readonly paths: readonly string[];
+  undone: boolean;
+}
+
+Deno.test("/undo and /diff know undone changes, and /undo skips no request that was undone elsewhere", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
+    const changes: Recorded[] = [];
+    const undos: string[] = [];
+    const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+      const isRedo = args.includes("--redo");
+      const newest = args.includes("--list") ? undefined : changes.find(({ undone }) => undone === isRedo);
+      const chosen = changes.filter((one) => one.queryId === newest?.queryId && one.undone === isRedo);
+      for (const one of chosen) {
+        undos.push(one.id);
+        one.undone = !isRedo;
+      }
+      const facts = (newest ? chosen : changes).map((one) => ({ at: 1, change: "edit", conversationId: "", ...one }));
+      print(JSON.stringify({ changes: facts, files: chosen.map(({ paths: [path] }) => ({ path, diff: "" })) }));
+      return Promise.resolve(0);
+    };
+    const extensions = () =>
+      Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+    const replies = [
+      replyJson('await fs.edit("a.ts", { old: "one", new: "two" })', { final: "Done: first" }),
+      replyJson('await fs.edit("a.ts", { old: "two", new: "three" })'),
+      replyJson('await fs.writeFile("b.ts", "new\\n")', { final: "Done: second" }),
+    ];
+    const options = { engine: { extensions: [fs], workspace }, session: { workspace }, parts: { extensions } };
+    await withScreen(replies, options, async ({ screen, engine }) => {
+      for (const [at, word] of ["first", "second"].entries()) {
+        screen.type(`${word}${ENTER}`);
+        await screen.until(`Done: ${word}`);
+        await screen.until((text) => !text.includes("Esc cancels"));
+        const [branch] = await engine.conversations.list({ limit: 1 });
+        const { queryId } = (await engine.conversations.queries(branch!))[at]!;
+        for (const { iterationId, position } of await engine.conversations.iterations(queryId)) {
+          const paths = position === 0 ? ["a.ts"] : ["b.ts"];
+          changes.unshift({ queryId, iterationId, undone: false, id: `${word} ${position}`, paths });
+        }
+      }
+      const setSecond = (...undone: readonly boolean[]): void => {
+        for (const [at, one] of undone.entries()) changes[at]!.undone = one;
+      };
+      setSecond(true, false);
+      screen.type(`/diff${ENTER}`);
+      const shown = await screen.until(/Changes of the last request, without undone changes[^]*│ a\.ts \+1 −1/);
+      assert.doesNotMatch(shown, /│ b\.ts/);
+      screen.type(ESCAPE);
+      await screen.until((text) => !text.includes("Changes of the last request"));
+      setSecond(true, true);
+      screen.type(`/diff${ENTER}`);
+      await screen.until(/Request 2 was undone; \/diff all shows the uncommitted changes/);
+      screen.type(`/undo${ENTER}`);
+      await screen.until(/Request 2 was undone elsewhere \(\/redo reapplies it\); \/undo again\s+undoes\s+request 1/);
+      setSecond(false, false);
+      screen.type(`/undo${ENTER}`);
+      await screen.until(/Changes of request 2 were reapplied elsewhere; \/undo again\s+undoes\s+request 2/);
+      assert.deepEqual(undos, []);
+      screen.type(`/undo${ENTER}`);
+      await screen.until(/Undid changes of request 2 in b\.ts, a\.ts \(\/redo reapplies them\)/);
+      await screen.until(/· undone · \/redo/);
+      screen.type(`/undo${ENTER}`);
+      await screen.until(
+        /Undid changes in a\.ts [^]*No later request has\s+changes\s+to\s+undo:\s+this is request 1 of 2/,
+      );
+      assert.deepEqual(undos, ["second 1", "second 0", "first 0"]);
+      screen.type(`/redo${ENTER}`);
+      await screen.until(/Reapplied changes of request 2 in b\.ts, a\.ts/);
+    });
+  });
+});
+
 Deno.test("/help is a panel, and /theme and other names of commands are recognized", async () => {
   await withScreen([], {}, async ({ screen, prefs }) => {
     screen.type("?");
