@@ -1,5 +1,7 @@
+import { relative } from "node:path";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { patternsFromTop } from "../domain/kit/names.ts";
 import { clip, countedChoice, oneLine, terminalText } from "../domain/kit/text.ts";
 import { errorForModel } from "../domain/query/host_call.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
@@ -147,7 +149,7 @@ export class EnvironmentViews {
       ...(networkScopes
         ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
         : {}),
-      ...(parts.secrets ? { secrets: parts.secrets(workspace) } : {}),
+      ...(parts.secrets ? { secrets: patternsFromTop(parts.secrets(workspace), relative(root, workspace)) } : {}),
       ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths, root) } : {}),
       db: this.#db,
       get initialNames() {

@@ -165,7 +165,7 @@ function secretNames(
   { secrets, tree }: FsContext,
   { path, real }: Pick<SecretFile["place"], "path" | "real">,
 ): readonly string[] {
-  return [...new Set([real, path, fromTop(tree, real)])].filter((one) => isSecretFile(one, secrets));
+  return [...new Set([real, path].map((one) => fromTop(tree, one)))].filter((one) => isSecretFile(one, secrets));
 }
 
 export function isOwnText(

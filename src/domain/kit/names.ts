@@ -43,6 +43,16 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
   return found !== undefined && !found.startsWith("!");
 }
 
+/** Adds the patterns with `/` once more for paths from the top of the repository, where the workspace is `folder`. */
+export function patternsFromTop(patterns: readonly string[], folder: string): readonly string[] {
+  const below = folder.replaceAll("\\", "/");
+  if (below === "" || patterns.every((one) => !one.includes("/"))) return patterns;
+  return patterns.flatMap((one) => {
+    if (!one.includes("/")) return [one];
+    return [one, one.startsWith("!") ? `!${below}/${one.slice(1)}` : `${below}/${one}`];
+  });
+}
+
 const MAX_LENGTH = 200;
 
 /** A name may differ in one letter, or in a third of the letters of `asked`. Returns null if no name is that close. */

@@ -122,7 +122,7 @@ export class LinuxWall {
     try {
       const { hideSecrets, write: named = [], keep = [], title = argv.join(" ").slice(0, MOST_TITLE) } = options;
       const found = isWhole && (own.write.length > 0 || hideSecrets) && keepsRepositories
-        ? known ?? await this.#protected.look(root)
+        ? known ?? await this.#protected.look({ root, workspace })
         : null;
       const hidden = await this.#protected.hidden(root, {
         found: hideSecrets ? found : null,
@@ -183,7 +183,7 @@ export class LinuxWall {
         const obeyed = before === null
           ? []
           : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
-        const repositories = found === null || kept === null ? [] : await this.#made(root, found);
+        const repositories = found === null || kept === null ? [] : await this.#made({ root, workspace }, found);
         const discarded = await made.written();
         return {
           ...result,
@@ -200,10 +200,13 @@ export class LinuxWall {
     }
   }
 
-  async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
+  async #made(
+    place: Readonly<Record<"root" | "workspace", string>>,
+    { repositories: before }: SpecialFiles,
+  ): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
-    const found = await this.#protected.look(workspace).catch(() => null); // Vis refuses the next command with the reason.
+    const found = await this.#protected.look(place).catch(() => null); // Vis refuses the next command with the reason.
     return (found?.repositories ?? []).filter(isNew);
   }
 

@@ -55,8 +55,8 @@ export class ProtectedPaths {
     this.#database = databaseFiles(options.database);
   }
 
-  look(workspace: string): Promise<SpecialFiles> {
-    return this.#walk.look(workspace, { running: commandIn(workspace) });
+  look({ root, workspace }: Place): Promise<SpecialFiles> {
+    return this.#walk.look(root, { workspace, running: commandIn(root) });
   }
 
   async hidden(
@@ -78,7 +78,7 @@ export class ProtectedPaths {
 
   async find(folder: string): Promise<readonly string[]> {
     const place = { root: folder, workspace: folder };
-    const { paths, missing } = await this.#find(place, topsOf(folder, await this.look(folder)));
+    const { paths, missing } = await this.#find(place, topsOf(folder, await this.look(place)));
     return [...paths, ...missing.keys()].filter((path) => isBelow(path, folder));
   }
 
@@ -97,7 +97,9 @@ export class ProtectedPaths {
   ): Promise<Kept> {
     const { root, workspace } = place, write = granted.map(({ path }) => path);
     const kindOf = remembered(), beside = foldersBeside(root, granted, kindOf), tops = [...topsOf(root, files)];
-    for (const folder of beside) tops.push(...topsOf(folder, await this.look(folder)));
+    for (const folder of beside) {
+      tops.push(...topsOf(folder, await this.look({ root: folder, workspace: folder })));
+    }
     const found = await this.#find(place, tops, { named, kindOf }), pace = new Pace();
     keepTops(found, beside, { root, named });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
@@ -184,7 +186,7 @@ export class ProtectedPaths {
         }
         goOn.set(one, go);
       }
-      const found = await this.look(root);
+      const found = await this.look(place);
       const before = await this.#exposed(place, found);
       const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
       const notes: string[] = [];
@@ -194,7 +196,7 @@ export class ProtectedPaths {
         goOn.delete(running);
         await running.left.promise;
       };
-      const after = await this.look(root).then((now) => this.#exposed(place, now)).catch(async (error: unknown) => {
+      const after = await this.look(place).then((now) => this.#exposed(place, now)).catch(async (error: unknown) => {
         for (const running of [...goOn.keys()]) await end(running, "Vis could not search the files that git brought");
         throw error;
       });

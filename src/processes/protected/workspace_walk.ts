@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isSha256 } from "../../domain/kit/git_config.ts";
-import { isSecretFile } from "../../domain/kit/names.ts";
+import { isSecretFile, patternsFromTop } from "../../domain/kit/names.ts";
 import { entryKind, stepsTo } from "../_paths.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";
@@ -55,23 +55,28 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** `running` is a command that can move files meanwhile. */
-  async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
-    const before = this.#found.get(workspace);
+  /** Paths of the result are relative to `root`. `running` is a command that can move files meanwhile. */
+  async look(
+    root: string,
+    { workspace = root, running = null }: { readonly workspace?: string; readonly running?: string | null } = {},
+  ): Promise<SpecialFiles> {
+    const patterns = patternsFromTop(this.#patterns, relative(root, workspace));
+    const key = patterns === this.#patterns ? root : `${root}\0${workspace}`;
+    const before = this.#found.get(key);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
     // A command may have moved a folder to a place outside the search, even during this look.
     let now: Walked, secrets: Map<string, HeldFile>, isFull = before === undefined, moved = new Set<string>();
     do {
       isFull ||= moved.size > 0;
-      now = await this.#walk(workspace, { isFull, moved });
+      now = await this.#walk(root, { key, patterns, isFull, moved });
       secrets = new Map();
       const found = new Set<string>();
       for (const path of new Set([...now.secrets, ...isFull ? [] : held.keys()])) {
         if (pace.due) await pace.rest();
-        const facts = entryFacts(join(workspace, path)), file = held.get(path);
+        const facts = entryFacts(join(root, path)), file = held.get(path);
         if (facts === null) continue;
         const options = { opens: secrets.size < MOST_HIDDEN };
-        secrets.set(path, file?.facts.id === facts.id ? file : new HeldFile(join(workspace, path), facts, options));
+        secrets.set(path, file?.facts.id === facts.id ? file : new HeldFile(join(root, path), facts, options));
         found.add(facts.id);
       }
       moved = new Set(
@@ -98,19 +103,19 @@ export class WorkspaceWalk {
       secrets,
       repositories: await still(
         ["", ...now.repositories, ...all.repositories],
-        (folder) => isTop(join(workspace, folder)) || !folder.isWellFormed(),
+        (folder) => isTop(join(root, folder)) || !folder.isWellFormed(),
       ),
       closed: await still(
         [...now.closed, ...all.closed],
-        (folder) => isClosed(entryFacts(join(workspace, folder))),
+        (folder) => isClosed(entryFacts(join(root, folder))),
       ),
       isWhole: all.isWhole,
     };
-    this.#found.set(workspace, found);
+    this.#found.set(key, found);
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
-        `Cannot run commands: ${workspace} has ${found.repositories.length} repositories, more than the limit ` +
+        `Cannot run commands: ${root} has ${found.repositories.length} repositories, more than the limit ` +
           `of ${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
       );
     }
@@ -171,13 +176,15 @@ export class WorkspaceWalk {
 
   async #walk(
     workspace: string,
-    { isFull, moved }: {
+    { key, patterns, isFull, moved }: {
+      readonly key: string;
+      readonly patterns: readonly string[];
       readonly isFull: boolean;
       /** The walk finds these moved secret files even among packages, where other certificates are not secret. */
       readonly moved: ReadonlySet<string>;
     },
   ): Promise<Walked> {
-    const before = this.#known.get(workspace);
+    const before = this.#known.get(key);
     const near = new Map<string, KnownFolder>();
     const most = isFull ? MOST_FOLDERS : MOST_NEAR;
     const secrets: string[] = [], repositories: string[] = [], closed: string[] = [];
@@ -192,7 +199,7 @@ export class WorkspaceWalk {
       const known = before?.get(folder);
       const current = known?.stamp === facts.stamp
         ? known
-        : await this.#read(workspace, { folder, facts, count, pace });
+        : await this.#read(workspace, { folder, facts, patterns, count, pace });
       const isPassed = folder.split("/").some((name) => PASSED.has(name));
       if (!isPassed && near.size < MOST_NEAR) near.set(folder, current);
       for (const path of current.folders) {
@@ -206,15 +213,16 @@ export class WorkspaceWalk {
       if (current.isTop && repositories.length < MOST_FOUND) repositories.push(folder);
       if (current.isClosed && closed.length < MOST_FOUND) closed.push(folder);
     }
-    this.#known.set(workspace, near);
+    this.#known.set(key, near);
     return { secrets, repositories, closed, isWhole: at >= open.length && closed.length < MOST_FOUND };
   }
 
   async #read(
     workspace: string,
-    { folder, facts, count, pace }: {
+    { folder, facts, patterns, count, pace }: {
       readonly folder: string;
       readonly facts: EntryFacts;
+      readonly patterns: readonly string[];
       readonly count: { names: number };
       readonly pace: Pace;
     },
@@ -231,7 +239,7 @@ export class WorkspaceWalk {
       }
       if (name === GIT || OF_BARE.includes(name)) parts.add(name);
       if (isFolder) folders.push(below + name);
-      else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
+      else if (isSecretFile(below + name, patterns)) secrets.push(below + name);
     }
     const isElsewhere = parts.has("commondir") && !folder.split("/").includes(GIT);
     const isBare = parts.has("HEAD") && (isElsewhere || parts.has("objects") && parts.has("refs")) &&

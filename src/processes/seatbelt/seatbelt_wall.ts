@@ -113,7 +113,7 @@ export class SeatbeltWall {
       await made.begin();
       const readable = [...open.read, ...own.read];
       const hidden = await this.#protected.hidden(root, {
-        found: hideSecrets ? await this.#protected.look(root) : null,
+        found: hideSecrets ? await this.#protected.look({ root, workspace }) : null,
         except: hideSecrets?.except.map((path) => resolve(workspace, path)) ?? [],
         granted: [...readable, ...own.write],
       });

@@ -26,6 +26,25 @@ async function looked(script: string): Promise<Readonly<Record<"secrets" | "tops
 
 const MANY = "mkdir many && (cd many && seq 2500 | xargs mkdir) && mkdir -p z/y/x";
 
+Deno.test(
+  "a pattern with a slash means a path from the workspace, or from the top of its repository",
+  { ignore },
+  async () => {
+    await withFolder(async (folder) => {
+      const root = await Deno.realPath(folder), walk = new WorkspaceWalk(["conf/*.json", "!conf/b.json"]);
+      for (const below of ["api/conf", "web/conf", "conf"]) {
+        await Deno.mkdir(join(root, below), { recursive: true });
+        for (const name of ["a.json", "b.json"]) await Deno.writeTextFile(join(root, below, name), "{}");
+      }
+      const secrets = async (workspace: string) =>
+        [...(await walk.look(root, { workspace: join(root, workspace) })).secrets.keys()].sort();
+      assert.deepEqual(await secrets("api"), ["api/conf/a.json", "conf/a.json"]);
+      assert.deepEqual(await secrets("web"), ["conf/a.json", "web/conf/a.json"]);
+      assert.deepEqual(await secrets(""), ["conf/a.json"]);
+    });
+  },
+);
+
 Deno.test("secret files and repositories behind many folders and many names are found", { ignore }, async () => {
   const script =
     `${MANY} && touch z/y/x/.env && mkdir z/y/x/.git && (cd z && seq 21000 | xargs touch && touch own.pem)`;
