@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 80896a412d51a5f287b3ea181dee0d06c8d32f097f022363eacb0f4f52ba88b3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 658bcead5884364da493bd663f370052ca8db26dfa2d3de810f0fcdd8082c098
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
