@@ -114,15 +114,20 @@ export class QueryProgress {
   #model = "the model";
   #detail = "";
   #call: { readonly since: number; readonly limitMs: number | undefined } | null = null;
+  #askedAt = 0;
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Returns the time of a call that has run for some seconds, such as "12 s of 120 s", and otherwise "". */
+  /**
+   * Returns the time of a call that has run for some seconds, such as "12 s of 120 s", and otherwise "". The time for
+   * which the call waited for the user does not count.
+   */
   get callTime(): string {
-    const ms = this.phase === "calling" && this.#call !== null ? this.#now() - this.#call.since : 0;
+    const isCalling = this.phase === "calling" && this.question === null;
+    const ms = isCalling && this.#call !== null ? this.#now() - this.#call.since : 0;
     if (ms < TIMED_FROM_MS) return "";
     const limit = this.#call?.limitMs;
     return limit === undefined ? runningText(ms) : `${runningText(ms)} of ${runningText(limit)}`;
@@ -138,10 +143,14 @@ export class QueryProgress {
   }
 
   take(event: QueryEvent): void {
-    if (event.type === "approval_requested") this.question = event;
+    if (event.type === "approval_requested") [this.question, this.#askedAt] = [event, this.#now()];
     else if (event.type === "approval_answered") {
       if (this.question !== null) this.step?.asked.push(askedText(this.question, event));
       this.question = null;
+      if (this.#call !== null) {
+        const { since } = this.#call;
+        this.#call = { ...this.#call, since: since + this.#now() - Math.max(since, this.#askedAt) };
+      }
     }
     this.late = null;
     if (isChild(event)) return this.#takeChild(event);

@@ -186,3 +186,32 @@ Deno.test("callTime is the time of a call that runs for some seconds, with its l
   now += 6_000;
   assert.equal(progress.callTime, "6 s");
 });
+
+Deno.test("callTime leaves out the time of a question", () => {
+  let now = 1_000;
+  const progress = new QueryProgress(() => now);
+  const take = (event: Parameters<QueryProgress["take"]>[0]): void => progress.take(event);
+  const emitter = new Emitter(take, { queryId: "q", now: () => 0 });
+  const child = new Emitter(take, { queryId: "k", now: () => 0, parentQueryId: "q" });
+  emitter.iteration = 1;
+  const action = { doing: "running", done: "ran", things: "commands", subject: "npm ci" };
+  const begin = () => emitter.send({ type: "host_call", block: 0, name: "shell.run", phase: "start", action });
+  begin();
+  for (const by of [child, emitter]) {
+    now += 3_000;
+    by.send({ type: "approval_requested", id: "1", extension: "e", what: "run", why: "", scope: "x" });
+    now += 60_000;
+    assert.equal(progress.callTime, "");
+    by.send({ type: "approval_answered", id: "1", decision: "once", reason: "" });
+  }
+  now += 1_000;
+  assert.equal(progress.callTime, "7 s");
+  emitter.send({ type: "approval_requested", id: "2", extension: "e", what: "run", why: "", scope: "x" });
+  now += 60_000;
+  begin();
+  now += 60_000;
+  assert.equal(progress.callTime, "", "another call may begin during the question");
+  emitter.send({ type: "approval_answered", id: "2", decision: "once", reason: "" });
+  now += 5_000;
+  assert.equal(progress.callTime, "5 s");
+});
