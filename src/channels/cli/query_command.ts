@@ -316,7 +316,8 @@ export class Progress {
     this.#thinking = options.thinking ?? true;
     this.#verbose = options.verbose;
     this.#color = pc.createColors(io.stderrColor);
-    this.#live = new LiveLines({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
+    const time = () => this.#progress.callTime;
+    this.#live = new LiveLines({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim, time });
   }
 
   show(event: QueryEvent): void {
@@ -585,21 +586,25 @@ export class LiveLines {
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
+  readonly #time: () => string;
   #text = "";
   #above: readonly string[] = [];
   #since = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor({ write, width, paint, now = Date.now }: {
+  constructor({ write, width, paint, now = Date.now, time = () => "" }: {
     readonly write: (text: string) => void;
     readonly width: () => number;
     readonly paint: (text: string) => string;
     readonly now?: () => number;
+    /** Returns "" for the time since the line changed. */
+    readonly time?: () => string;
   }) {
     this.#write = write;
     this.#width = width;
     this.#paint = paint;
     this.#now = now;
+    this.#time = time;
   }
 
   show(text: string, above: readonly string[] = []): void {
@@ -617,7 +622,7 @@ export class LiveLines {
   tick(): void {
     const ms = this.#now() - this.#since;
     if (this.#text === "" || ms < SHOWN_FROM_MS) return;
-    const time = ` ${runningText(ms)}`;
+    const time = ` ${this.#time() || runningText(ms)}`;
     this.#write(`\r\x1b[2K${this.#paint(`${oneLine(this.#text, this.#width() - 1 - time.length)}${time}`)}`);
   }
 

@@ -87,7 +87,10 @@ export class Turn {
   begin(at: number): void {
     this.running.value = true;
     this.open.value = true;
-    this.#clock = setInterval(() => this.elapsed.value = Math.max(0, Date.now() - at), 1000);
+    this.#clock = setInterval(() => {
+      this.elapsed.value = Math.max(0, Date.now() - at);
+      this.#say();
+    }, 1000);
   }
 
   drawAnswer(answerTree: Exclude<TurnEnd["answerTree"], undefined>): void {
@@ -116,7 +119,7 @@ export class Turn {
     this.#progress.take(event);
     this.question.value = this.#progress.question;
     if (event.type === "plan") this.plan.value = event.items;
-    this.doing.value = this.#progress.doing;
+    this.#say();
     this.most.value = this.#progress.spent?.budget ?? 0;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steering") this.#wait(event.texts);
@@ -128,6 +131,11 @@ export class Turn {
     if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result);
     this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
+  }
+
+  #say(): void {
+    const { doing, callTime } = this.#progress;
+    this.doing.value = callTime ? `${doing} · ${callTime}` : doing;
   }
 
   showSteps(open: boolean): void {

@@ -83,6 +83,19 @@ inBrowser("a cancelled request says so once, whatever it ran and thought", {
   assert.equal(shown.trim(), "Cancelled in step 1; completed work is kept.");
 });
 
+inBrowser("shows the time of a call that runs for some seconds", {
+  rig: { engine: { extensions: [ENDLESS] } },
+  replies: [replyJson("await endless.run('sleep 60')")],
+}, async ({ page }) => {
+  await page.clock.install();
+  await ask(page, "Wait");
+  await page.locator(".running .step", { hasText: "sleep 60" }).waitFor();
+  await page.clock.runFor(8_000);
+  await page.locator("#activity", { hasText: /running sleep 60 · \d+ s/ }).waitFor();
+  await page.locator("#request").press("Escape");
+  await page.locator(".answer.stopped").waitFor();
+});
+
 const rig = { engine: { extensions: [WORKING] } };
 
 inBrowser("shows the output of a command instead of its object, folded, and a short value at once", {

@@ -36,6 +36,23 @@ Deno.test("LiveLines shows a long time, within the width", () => {
   assert.ok(shown.length <= 19 && shown.endsWith("… 12 s"), shown);
 });
 
+Deno.test("LiveLines shows the time of a call with its limit instead of the time of the line", () => {
+  const written: string[] = [];
+  const clock = { ms: 0, call: "" };
+  const write = (text: string): void => void written.push(text);
+  const live = new LiveLines({ write, width: () => 60, paint: String, now: () => clock.ms, time: () => clock.call });
+  live.show("running npm ci…");
+  clock.ms = 4_000;
+  live.tick();
+  clock.call = "12 s of 1 min 30 s";
+  live.tick();
+  live.clear();
+  assert.deepEqual(written.slice(1, 3), [
+    "\r\x1b[2Krunning npm ci… 4 s",
+    "\r\x1b[2Krunning npm ci… 12 s of 1 min 30 s",
+  ]);
+});
+
 Deno.test("LiveLines redraws only changed lines, and removes all of them", () => {
   const { written, live } = line();
   live.show("busy", ["a", "b"]);
