@@ -239,8 +239,8 @@ function defect(
   return 1;
 }
 
-/** The runtime's `fetch` ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set.
- * Other programs do not, so Vis changes some values. */
+/** The runtime's `fetch` ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set,
+ * so Vis changes some values. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

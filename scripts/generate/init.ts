@@ -1,5 +1,5 @@
-/** After a change of `init.c`, run `deno run -A scripts/generate/init.ts`, which needs gcc and aarch64-linux-gnu-
- * gcc. */
+/** After a change of `init.c`, run `deno run -A scripts/generate/init.ts`, which needs gcc and
+ * aarch64-linux-gnu-gcc. */
 import { join } from "node:path";
 import { ROOT } from "../_project.ts";
 

@@ -7,7 +7,7 @@ import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, 
 import { type Config, ConfigSchema } from "./schema.ts";
 import { keysAt } from "./setting_list.ts";
 
-/** A file with a setting of an earlier version still loads. */
+/** Files that contain these settings of earlier versions still load. */
 const RETIRED = ["title", "autoForget"];
 
 export async function fileLayer(

@@ -37,7 +37,7 @@ function mergeLayers(layers: readonly ConfigLayer[], lists: readonly string[]): 
   );
 }
 
-/** The user's own list of secrets replaces the default list, and a project's list adds to the user's list. Exceptions
+/** The user's own list of secrets replaces the default list, and a workspace's list adds to the user's list. Exceptions
  * for one run also add to the list, because a list of only exceptions would make no file secret. */
 function addsSecrets({ layer, values: { secrets } }: ConfigLayer): boolean {
   const isException = (one: unknown): boolean => typeof one === "string" && one.startsWith("!");

@@ -208,7 +208,7 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** No channel can open the target, for example an anchor, so the text shows the target after the label. */
+/** No channel can open such a target, for example an anchor, so the text shows the target after the label. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];

@@ -256,7 +256,7 @@ async function create(
   return searchedBy(provider, () => createProvider(searching, options));
 }
 
-/** OpenAI-compatible services offer web search only in the Responses API, at the same address. */
+/** Only the Responses API of OpenAI-compatible services has the web search that Vis uses. */
 function searchProtocol({ preset, protocol }: ResolvedProvider): WireProtocol {
   const own = preset === null ? undefined : PRESETS[preset]?.search?.protocol;
   return own ?? (protocol === "openai-chat" ? "openai-responses" : protocol);

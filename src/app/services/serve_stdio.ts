@@ -24,7 +24,7 @@ export async function speak(
   let opening: Promise<Session> | null = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null); // After a failure, the next call opens a new session.
+    current.catch(() => opening = null);
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));

@@ -111,7 +111,6 @@ async function make(path: string): Promise<ServerToken> {
     await Deno.link(draft, path);
     return { token, from: path, notes: [] };
   } catch (error) {
-    // Another process has made the token first.
     if (error instanceof Deno.errors.AlreadyExists) return await read(path);
     throw unusable(path, error);
   } finally {

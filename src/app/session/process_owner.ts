@@ -93,7 +93,6 @@ export class OwnProcess {
     try {
       return process.kill(owner.pid, 0);
     } catch (error) {
-      // EPERM means that the process exists, but that Vis may not signal it.
       return error instanceof Error && "code" in error && error.code === "EPERM";
     }
   }
@@ -110,7 +109,7 @@ export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }
 
-/** Returns null for a process on another machine, or in another boot or namespace. */
+/** Returns null for an owner of another space, for example on another machine. */
 export function isAlive(owner: ProcessOwner): boolean | null {
   return SELF.isAlive(owner);
 }

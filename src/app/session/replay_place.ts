@@ -143,7 +143,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** A copy from another machine, boot or namespace counts as abandoned after a day. */
+/** A copy whose owner has another space counts as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);
@@ -176,7 +176,7 @@ async function listTree(
       else leftOut++;
     } catch (error) {
       if (isUnreadable(error)) leftOut++;
-      else if (!(error instanceof Deno.errors.NotFound)) throw error; // Another process has removed the entry.
+      else if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
   return { entries, leftOut };
@@ -184,7 +184,7 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** A link into the original becomes a link into the copy. Resolves with the number of unreadable files. */
+/** An absolute link into the original becomes a link into the copy. Resolves with the number of unreadable files. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },

@@ -143,7 +143,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       const { text } = await this.#fitting(setting, { at, file, words, project: false, refused: secretOfRun });
       file = { ...file, text };
       const values = parseJsonc(file);
-      // A layer replaces a whole list, so the run gets the list around an entry.
+      // A layer replaces or extends whole lists, so the run gets the list around an entry.
       const inList = at.findIndex((_, depth) => Array.isArray(valueAt(values, at.slice(0, depth))));
       const path = inList < 0 ? at : at.slice(0, inList);
       ofRun = setInJsonc(ofRun, { path, value: valueAt(values, path) });

@@ -46,7 +46,8 @@ export async function readSettings(
   ]);
   const load = (sections?: SettingsSections) => loadConfig({ file, project, env, flags: request, sections });
   const loadAll = async () => await load(await settingsSectionsOf(parts));
-  // A file that passes without sections has the same meaning with sections, so Vis loads sections only after a fault.
+  // A file that passes without sections has the same meaning with sections, so a start with `lazyExtensions` loads
+  // sections only after a fault.
   const loaded = project !== null || request.set !== undefined || file !== null && !request.lazyExtensions
     ? await loadAll()
     : await load().catch(loadAll);

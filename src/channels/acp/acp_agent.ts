@@ -142,7 +142,7 @@ async function run(
   const updates = new SessionUpdates(branch.workspace);
   let sent: Promise<unknown> = Promise.resolve();
   const queue = (telling: () => Promise<void>): void => {
-    sent = sent.then(telling).catch(() => controller.abort()); // The editor has closed the connection.
+    sent = sent.then(telling).catch(() => controller.abort()); // The editor may have closed the connection.
   };
   try {
     const isMore = request === `/${MORE}` && images.length + Object.keys(variables).length === 0;

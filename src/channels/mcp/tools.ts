@@ -137,7 +137,7 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   let tally = new BlockTally();
   const tell = (event: QueryEvent, text: string): void => {
     const params = { progressToken: token, progress: ++told, message: `Step ${event.iteration}: ${text}` };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // The client has left.
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // The client may have left.
   };
   return (event) => {
     if (isChild(event)) return;

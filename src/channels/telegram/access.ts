@@ -5,7 +5,6 @@ import type { ChatPlace } from "./read_update.ts";
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** The list can change while the bot runs, so the bot calls `allowed` for each message. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;

@@ -23,7 +23,7 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The bot stores the id of a message before it sends the text of the answer, so that a restart repeats no part. Only a
+/** The bot stores the id of each message before it sends the whole text, so that a restart repeats no part. Only a
  * replacement for a deleted message has its text from the start. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;

@@ -12,8 +12,6 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** Commands except /more run at once, and a text during a query steers this query. Other messages run one after the
- * other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;

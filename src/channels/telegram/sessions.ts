@@ -15,7 +15,6 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** `run` keeps a branch open in only one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();
@@ -36,7 +35,7 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Only one session may have a branch open, so `work` waits for the session that last used the branch. */
+  /** Only one session may have a branch open, so the session that last used the branch first closes the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

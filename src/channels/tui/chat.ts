@@ -349,7 +349,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** A query of another process continues. */
+  /** After `leave`, a query of another process continues. */
   leave(): void {
     this.#elsewhere?.asking.abort(ENDED);
     void this.#elsewhere?.step.close();

@@ -79,7 +79,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Another process may have changed the file, so each write begins with the stored values. */
+  /** Another process may have changed the file, so a write first reads the file. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

@@ -95,7 +95,7 @@ const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
 
-/** The actions of panels and commands do not throw. After `ended`, the caller closes `session`. */
+/** After `ended`, the caller closes `session`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -600,7 +600,7 @@ export class Screen implements PanelActions {
   async #readGit(): Promise<void> {
     const number = ++this.#gitReads;
     const git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
-    if (number !== this.#gitReads) return; // A newer read has begun, and its result counts.
+    if (number !== this.#gitReads) return;
     this.#git = git;
     this.redraw();
   }

@@ -70,7 +70,6 @@ function Command({ command, ended = false }: {
   );
 }
 
-/** While the reader is at the end, the end stays in view. */
 function CommandOutput({ title, text }: { readonly title: string; readonly text: string }): JSX.Element {
   const node = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);

@@ -17,7 +17,8 @@ import { DiffView } from "../parts/texts.tsx";
 import { elements } from "../store/state.ts";
 import { putRequest } from "./composer.tsx";
 
-/** This pause is longer than the time between two letters of a word, and shorter than the reading of a question. */
+/** This pause is usually longer than the time between two letters of a word, and shorter than the reading of a
+ * question. */
 const PAUSE_MS = 300;
 const BUTTON_CHARS = 72, NARROW_PX = 480, NARROW_CHARS = 48;
 

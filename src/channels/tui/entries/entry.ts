@@ -4,8 +4,7 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Returns lines of at most `width` columns, and the same array if no line changed. Without `fresh`, may return lines
-   * from before the last change. */
+  /** Returns lines of at most `width` columns. Without `fresh`, may return lines from before the last change. */
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;

@@ -35,7 +35,7 @@ export class WatchedTurn {
     return this.#newest;
   }
 
-  /** Null if the store has the newest list. */
+  /** Null means that the list in the store applies. */
   get plan(): readonly PlanItem[] | null {
     const plan = this.#isNewer ? this.#newest?.plan ?? [] : [];
     return plan.length > 0 ? plan : null;

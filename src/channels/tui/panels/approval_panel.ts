@@ -20,7 +20,8 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** This pause is longer than the time between two letters of a word, and shorter than the reading of a question. */
+/** This pause is usually longer than the time between two letters of a word, and shorter than the reading of a
+ * question. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {

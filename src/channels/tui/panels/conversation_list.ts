@@ -186,7 +186,7 @@ type FoundItem = ListedConversation | BranchItem | FoundConversation;
 
 type FoundConversation = SearchHit & { readonly workspace: string; readonly matches: number };
 
-/** All branches of a conversation have the same title, so an item shows the last request of its branch. */
+/** Branches of a conversation often have the same title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
   readonly last: { readonly text: string; readonly createdAt: number } | null;
 }

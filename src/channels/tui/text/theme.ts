@@ -6,7 +6,7 @@ import type { PrefsKeeper } from "../prefs.ts";
 
 type Paint = (text: string) => string;
 
-/** Foregrounds are the terminal's own sixteen colours, which fit its background. */
+/** Foregrounds use the terminal's own colours, which usually fit its background. */
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;

@@ -46,7 +46,7 @@ const NARROW = /^[\x1b\x20-\x7e]*$/;
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
-/** This code point turns the preceding sign into an emoji of two columns. */
+/** This code point can turn the preceding sign into an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
 /** A character with more columns than a line continues on the next line. Returns the same array if every line fits. */
