@@ -271,7 +271,9 @@ async function showChanges(words: string, { chat, panels, uncommitted }: Command
     const text = await uncommitted();
     if (text === null && words === "") return act.tell(NO_CHANGES);
     if (text === null) {
-      return act.tell("Cannot show the uncommitted changes: git gave none, or no complete wall holds it");
+      return act.tell(
+        "Cannot show the uncommitted changes: git failed, or the workspace is in no repository; try !git diff",
+      );
     }
     if (text === "") {
       return act.tell(words === "" ? `${NO_CHANGES}, and git shows no uncommitted change` : "No uncommitted change");

@@ -336,8 +336,8 @@ export class LiveStep {
 
 export const BOX_STEPS = 20;
 
-/** A box has steps while it is near the viewport, or after a link to one of its steps. An empty box has the height of
- * the steps, which is an estimate before the first drawing. */
+/** A box far from the viewport is usually empty, and then has the height of its steps, which is an estimate before the
+ * first drawing. */
 export class StepBox {
   readonly items = signal<readonly Iteration[] | null>(null);
   readonly fault = signal("");

@@ -134,7 +134,6 @@ class End {
     this.#isAt = true;
   }
 
-  /** Scrolls at most once a frame, and only if the user is at the end. */
   keepEnd(): void {
     if (!this.#isAt || this.#asked) return;
     this.#asked = true;
