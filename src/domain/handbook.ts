@@ -59,7 +59,7 @@ function slugOf(heading: string): string {
 }
 
 const PLAIN_WORDS = new Set(
-  ("a an and are be by can did do does for from how i in into is it my of on or own see the to use using vis what when where " +
+  ("a an and are be by can did do does for from how i in into is it me much my of on or own see the to use using vis what when where " +
     "which with you your").split(" "),
 );
 

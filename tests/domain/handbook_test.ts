@@ -25,7 +25,7 @@ Deno.test("foundByWords() answers the questions of new users in the first three 
     "use my own model": "guide/questions#how-do-i-use-a-local-model-such-as-ollama",
     "change the model": "guide/questions#which-model-should-i-use-and-how-do-i-change-the-model",
     "where is my data": "guide/questions#where-does-vis-store-my-data-and-does-it-send-telemetry",
-    "run on a server": "guide/questions#how-do-i-run-vis-on-a-server",
+    "run on a server": "guide/questions#how-do-i-run-vis-on-a-server-or-with-docker",
     "resume a conversation": "guide/questions#how-do-i-continue-a-conversation",
     "cost limit": "guide/providers#cost-limits",
     "telegram bot": "serve/telegram",
@@ -62,6 +62,14 @@ Deno.test("foundByWords() answers the ordinary words of new users in the first s
     "subagents": "does-vis-have-subagents-or-a-memory",
     "offline": "how-do-i-use-a-local-model-such-as-ollama",
     "new conversation": "how-do-i-continue-a-conversation",
+    "reads my .env": "is-vis-safe-and-does-it-read-my-secrets-such-as-env",
+    "is it safe": "is-vis-safe-and-does-it-read-my-secrets-such-as-env",
+    "rename conversation": "how-do-i-search-rename-or-share-old-conversations-chats",
+    "search old chats": "how-do-i-search-rename-or-share-old-conversations-chats",
+    "create a pull request": "how-do-i-create-a-pull-request",
+    "how much did it cost": "how-do-i-limit-and-see-the-cost",
+    "use with docker": "how-do-i-run-vis-on-a-server-or-with-docker",
+    "add a second folder": "how-do-i-add-a-second-folder-or-files-outside-the-workspace",
   };
   for (const [words, question] of Object.entries(cases)) {
     assert.equal(foundByWords(words, sections)[0]?.place, `guide/questions#${question}`, words);
@@ -81,6 +89,7 @@ Deno.test("foundByWords() finds the section for a question in the pages for user
     const found = foundByWords(words, sections).slice(0, 4).map((one) => one.place);
     assert.ok(found.includes(place), `${words}: ${found.join(", ")}`);
   }
+  assert.equal(foundByWords("proxy", sections)[0]?.place, "guide/providers#use-an-http-proxy");
   assert.equal(foundByWords("fork", sections)[0]?.place, "guide/conversations#branches");
   const fn = { name: "fs.exitCode", doc: "The exit code of a file." };
   assert.equal(foundByWords("exit code file", [...sections, fn])[0], fn);
