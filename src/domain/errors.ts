@@ -2,6 +2,12 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+export class WorkspaceError extends UsageError {
+  constructor(path: string, readonly why: string) {
+    super(`Cannot use workspace ${path}: ${why}; name another folder with --cwd`);
+  }
+}
+
 type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
 export class ConfigError extends Error {

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { SettingsSections, valueAt } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
-import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, WorkspaceError } from "../../domain/errors.ts";
 import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings_section.ts";
@@ -112,9 +112,9 @@ export async function realFolder(path: string): Promise<string> {
     const real = await Deno.realPath(path);
     if ((await Deno.stat(real)).isDirectory) return real;
   } catch (error) {
-    throw new UsageError(`Cannot use workspace ${path}: ${fileFault(error)}; name another folder with --cwd`);
+    throw new WorkspaceError(path, fileFault(error));
   }
-  throw new UsageError(`Cannot use workspace ${path}: it is not a folder; name a folder with --cwd`);
+  throw new WorkspaceError(path, "it is not a folder");
 }
 
 export async function databaseOf({ flag, setting, env, home }: {

@@ -1,6 +1,6 @@
 import { type McpServer, RequestError } from "@agentclientprotocol/sdk";
 import type { Conversation } from "../../conversation/conversations.ts";
-import { UsageError } from "../../domain/errors.ts";
+import { UsageError, WorkspaceError } from "../../domain/errors.ts";
 import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
@@ -47,7 +47,13 @@ export class EditorSessions {
     const key = JSON.stringify([cwd, servers]);
     const known = this.#folders.get(key);
     if (known) return await known;
-    const opening = this.#open({ ...(cwd === undefined ? {} : { cwd }), mcpServers: servers });
+    const opening = this.#open({ ...(cwd === undefined ? {} : { cwd }), mcpServers: servers }).catch(
+      (error: unknown) => {
+        if (cwd === undefined || !(error instanceof WorkspaceError)) throw error;
+        const problem = `Cannot open a session: its cwd is ${cwd}, and ${error.why}; open a folder that exists`;
+        throw RequestError.invalidParams({ cwd }, problem);
+      },
+    );
     this.#folders.set(key, opening);
     opening.catch(() => this.#folders.delete(key));
     return await opening;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type EnvironmentVariables, readSettings, secretsIn, visHome } from "../../../src/app/settings/settings.ts";
-import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { ConfigError, WorkspaceError } from "../../../src/domain/errors.ts";
 import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
@@ -49,11 +49,11 @@ Deno.test("readSettings() resolves links of the workspace and refuses a path tha
       (await readSettings({ cwd: join(folder, "link") }, env, NO_EXTENSIONS)).workspace,
       join(folder, "real"),
     );
-    const ABSENT = "there is no such file or folder; name another folder";
-    const faults = { file: "it is not a folder; name a folder", broken: ABSENT, missing: ABSENT };
+    const ABSENT = "there is no such file or folder";
+    const faults = { file: "it is not a folder", broken: ABSENT, missing: ABSENT };
     for (const [name, fault] of Object.entries(faults)) {
       const cwd = join(folder, name);
-      const wanted = new UsageError(`Cannot use workspace ${cwd}: ${fault} with --cwd`);
+      const wanted = new WorkspaceError(cwd, fault);
       await assert.rejects(readSettings({ cwd }, env, NO_EXTENSIONS), wanted);
     }
   });

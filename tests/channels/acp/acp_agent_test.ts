@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ContentBlock, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { EditorSessions } from "../../../src/channels/acp/sessions.ts";
+import { WorkspaceError } from "../../../src/domain/errors.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { type Editor, FOLDER, sessionIn, textOf, withEditor } from "./_editor.ts";
 import { until } from "../../helpers/until.ts";
@@ -119,6 +120,14 @@ Deno.test("cancelling ends the prompt, and another one continues in the same ses
       assert.equal(engine.provider.requests.length, 2);
     },
   ).then(() => {}));
+
+Deno.test("a session whose folder does not exist is refused with its cwd, and not with an option of Vis", async () => {
+  const sessions = new EditorSessions(() => Promise.reject(new WorkspaceError("/gone", "there is no such folder")));
+  await assert.rejects(
+    sessions.folder({ cwd: "/gone" }),
+    /Cannot open a session: its cwd is \/gone, and there is no such folder; open a folder that exists$/,
+  );
+});
 
 Deno.test("sessions are listed by folder, loaded with their messages, resumed without, closed and deleted", () =>
   withEditor([final("one"), final("two"), final("three")], async ({ context, updates, engine }) => {
