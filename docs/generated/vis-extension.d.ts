@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 658bcead5884364da493bd663f370052ca8db26dfa2d3de810f0fcdd8082c098
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7cd6ac928aea39739cdb21ac7165bb0a7669f1e3806a8e606c7cfc8d96c79e00
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
