@@ -143,7 +143,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** A copy whose owner has another space counts as abandoned after a day. */
+/** A copy whose owner Vis cannot check, for example on another machine, counts as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);

@@ -92,7 +92,7 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Also aborts prompts that have not started yet. */
+  /** `cancelAll` also aborts prompts that have not started yet. */
   get cancelled(): AbortSignal {
     return this.#cancelled.signal;
   }

@@ -51,7 +51,7 @@ export class OwnTerminal extends ProcessTerminal {
   }
 }
 
-/** The first chunk of `stdin` has the keys that the user typed before the program took the terminal. In this chunk,
+/** The first chunk of `stdin` can have keys that the user typed before the program took the terminal. In this chunk,
  * Enter is a line feed. */
 export function typedAhead(
   stdin: { prependOnceListener(event: "data", listener: () => void): unknown },

@@ -154,7 +154,8 @@ function Hit(
   );
 }
 
-/** The server puts matches in brackets, and also matches other forms of a word, so two letters identify a match. */
+/** The server puts matches in brackets, and also matches other forms of a word, so the first two letters identify a
+ * match. */
 function marked(snippet: string, words: string): ComponentChildren {
   const begins = unaccented(words).split(/[^\p{L}\p{N}_]+/u).filter(Boolean).map((word) => word.slice(0, 2));
   const isHit = (part: string): boolean =>
