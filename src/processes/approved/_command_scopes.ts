@@ -149,7 +149,8 @@ const OPTIONS: Readonly<
   mvn: { short: /exec:|deploy|release|antrun/ },
   gradle: { short: /publish|upload/i },
 };
-const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
+/** These scripts of sed select lines by number or replace text, and neither run programs nor write files. */
+const READING_SED = /^(?:(?:\d+(?:,(?:\d+|\$))?|\$)[pd]|\d+q|s\/[^/\\\n]*\/[^/\\\n]*\/[gip\d]*)$/;
 
 /** A lasting approval of one of these subcommands covers other words that `FREE` matches and that `ADDRESS` and
  * `NOT_FREE` do not match. */
@@ -324,8 +325,8 @@ function runnerFault(name: string, args: readonly string[]): string | null {
     if (names.has(name) || name.startsWith("mkfs.")) return `${name} is ${kind}`;
   }
   if (name === "sed") {
-    const rest = args.filter((word) => word !== "-n");
-    return args[0] === "-n" && NUMBERED_LINES.test(rest[0] ?? "") && !rest.slice(1).some((word) => word.startsWith("-"))
+    const [script = "", ...files] = args.filter((word) => !/^-[nEr]+$/.test(word));
+    return READING_SED.test(script) && !files.some((word) => word.startsWith("-"))
       ? null
       : "sed may write files and run programs";
   }
