@@ -58,19 +58,25 @@ export interface Wants {
 interface Facts {
   readonly namespace: string;
   readonly onByDefault?: boolean | undefined;
+  /** If true, the user named the folder of the extension, so the extension is on by default. */
+  readonly isNamed?: boolean;
 }
 
 export function isWanted(name: string, facts: Facts, wants: Wants): boolean {
   return whyUnwanted(name, facts, wants) === null;
 }
 
-export function whyUnwanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): string | null {
+export function whyUnwanted(
+  name: string,
+  { namespace, onByDefault, isNamed = false }: Facts,
+  wants: Wants,
+): string | null {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
   if (isListed(deny)) return "it is in extensions.deny";
   if (locked && onByDefault !== undefined) return "it is never in the locked profile";
   if (allow !== null && !isListed(allow)) return "it is not in extensions.allow";
   if (onByDefault === undefined) return null;
-  const { enabled = onByDefault || allow !== null } = Object(config[namespace]);
+  const { enabled = onByDefault || allow !== null || isNamed } = Object(config[namespace]);
   return off || enabled === true ? null : "it is off";
 }

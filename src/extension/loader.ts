@@ -81,7 +81,8 @@ type Loaded = Found | Skipped;
 /** With a read-only workspace, the locked profile omits a shipped extension without `readOnly`. The profile loads such an
  * extension of a folder as a whole, because the operator allowed it. */
 function wantedPart(one: Found, options: LoadOptions): Loaded {
-  const why = whyUnwanted(one.name, one.extension, options);
+  const { namespace, onByDefault } = one.extension;
+  const why = whyUnwanted(one.name, { namespace, onByDefault, isNamed: one.folder?.place === "path" }, options);
   if (why !== null) return { ...one, state: "off", reason: why };
   if (options.locked?.writable !== false) return one;
   const extension = readOnlyPart(one.extension) ?? (one.folder ? one.extension : null);

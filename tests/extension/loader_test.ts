@@ -140,6 +140,20 @@ Deno.test("loadShipped() reads modules of a folder next to the entry, from the h
     );
   }));
 
+Deno.test("loadShipped() loads an extension that is off by default if the user named its folder", () =>
+  withFolder(async (folder) => {
+    const path = await write(join(folder, "x"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf("onByDefault: false,"),
+    });
+    const load = async (place: "home" | "path", config: object = {}) =>
+      (await loadShipped({}, {
+        ...{ log, folders: [{ place, path }], folderOptions: optionsIn(join(folder, "home")) },
+        config: { "test.a": config },
+      })).loaded.length;
+    assert.deepEqual([await load("home"), await load("path"), await load("path", { enabled: false })], [0, 1, 0]);
+  }));
+
 Deno.test("loadShipped() gives shipped extensions the scripts that were made at build time", async () => {
   const extension = sample({ namespace: "test.a", modules: { stats: "./stats.ts" } });
   const index = { a: () => Promise.resolve({ default: extension }) };

@@ -37,14 +37,17 @@ export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: Parts,
 ): Promise<readonly ExtensionCheck[]> {
-  const { registry, loaded, skipped, folders } = await buildRegistry(settings, parts, {
+  const { registry, loaded, skipped, unwanted, folders } = await buildRegistry(settings, parts, {
     folders: [
       ...(await discoverFolders(settings)).filter(({ place, path }) => place === "home" && path !== folder.path),
       folder,
     ],
+    off: true,
   });
   const own = loaded.filter(({ namespace }) => folders.get(namespace) === folder);
-  const failed = skipped.filter((one) => one.folder === folder || own.some(({ namespace }) => namespace === one.name));
+  const failed = [...skipped, ...unwanted].filter((one) =>
+    one.folder === folder || own.some(({ namespace }) => namespace === one.name)
+  );
   const view = { envId: "check", conversationId: "check", branchId: "check", depth: 0, workspace: settings.workspace };
   const active = await registry.activate(view);
   const [first] = failed;

@@ -113,6 +113,25 @@ Deno.test("check() reports failures, and runs no code of an untrusted project", 
     await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
   }));
 
+Deno.test("check() calls an extension that is off, and says that extensions.deny excludes one", () =>
+  withFolder(async (folder) => {
+    const files = {
+      "vis.json": manifestOf({ entry: "mod.js" }),
+      "mod.js": untyped(moduleOf("onByDefault: false,")),
+      "checks.json": '[{"call":"a.f","args":[2],"result":4}]',
+    };
+    const checked = async (config: object) => {
+      const { admin, home } = await adminIn(folder, config);
+      const path = await write(join(home, "extensions/a"), files);
+      return (await admin.check(path)).map(({ what, ok, found }) => [what, ok, found]);
+    };
+    const called = [["test.a", true, "1.0.0"], ["types", true, "no TypeScript"], ["a.f(2)", true, ""]];
+    assert.deepEqual(await checked({}), called);
+    assert.deepEqual(await checked({ extensions: { config: { "test.a": { enabled: false } } } }), called);
+    const denied = await checked({ extensions: { deny: ["test.a"] } });
+    assert.deepEqual(denied, [["test.a", false, "it is in extensions.deny"]]);
+  }));
+
 /** Returns the module as JavaScript, so that TypeScript's compiler, which takes two seconds, does not check it. */
 function untyped(module: string): string {
   return module.replace(", type Extension }", " }").replace("spec: Extension", "spec").replaceAll("n: number", "n");
