@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7cd6ac928aea39739cdb21ac7165bb0a7669f1e3806a8e606c7cfc8d96c79e00
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1f452f3c62139e8d530ff7765ffbd3b0cbd8f287adc9a4086462749f13dd97c9
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -24,7 +24,8 @@ export declare class JsonMeter {
   restart(): void;
   push(text: string): void;
 }
-/** Throws `JsonTooLarge` before the parser builds a value, and otherwise the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` above a limit, before the parser builds a value. Throws the SyntaxError of `JSON.parse` for
+ * invalid JSON. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range. */
 export declare function exactJson(text: string, read: unknown): unknown;

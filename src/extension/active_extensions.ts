@@ -155,7 +155,7 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Rejects with `TookTooLong` after the time limit. The work of the extension continues without an observer. */
+/** Rejects with `TookTooLong` after the time limit. A later result of the extension has no effect. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },

@@ -342,7 +342,7 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Another prompt or reply can avoid an error of the content, such as a refusal or a length. */
+/** Another prompt or reply may avoid an error about the content, such as a refusal or a full context. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;

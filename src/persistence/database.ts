@@ -290,7 +290,7 @@ export class OwnDriver implements Driver {
   /** `turns` is null if the caller holds a connection, or if `run` takes a connection. */
   constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
-      // Kysely guarantees the shape of the rows by its types, which name the columns.
+      // The types of Kysely name the columns, so the cast is safe.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
       streamQuery: () => {
         throw new Error("Cannot stream a query: this driver returns only whole results; use execute()");

@@ -809,7 +809,7 @@ async function endLost(
       work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // The end of the process has no time, so the end of its last iteration counts.
+      // Vis does not know when the process ended, so the end of its last iteration counts.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });

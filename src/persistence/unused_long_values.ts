@@ -35,7 +35,7 @@ export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
-/** If another process has written, Vis starts over. The third attempt holds the lock. */
+/** If another process has written, Vis starts over. The third attempt marks the content under the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });

@@ -36,7 +36,7 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** The value is "stop", "length" if a limit ended the reply, or the service's own word. */
+    /** The value is "stop", "length" if a limit ended the reply, or another word of the service. */
     readonly finish: string;
     readonly toolCall?: string;
     /** The service cited these pages, or found them without a citation, in this order. */

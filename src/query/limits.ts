@@ -146,7 +146,8 @@ class Tree {
     return `its cost limit of $${costUsd} ($${Number(this.costUsd.toPrecision(3))} spent)`;
   }
 
-  /** Returns null if this call and the running calls together may exceed the rest of a limit. */
+  /** Returns null if this call and other running calls together may exceed a limit. A call that runs alone always gets
+   * a place. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);

@@ -85,7 +85,7 @@ export class QueryApprovals {
     });
   }
 
-  /** Rejects with `TypeError` for an invalid or too long request, and when the signal aborts. */
+  /** Unless `isQuiet` is true, rejects with `TypeError` for an invalid or too long request, and when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;

@@ -130,7 +130,8 @@ export class JsonMeter {
   }
 }
 
-/** Throws `JsonTooLarge` before the parser builds a value, and otherwise the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` above a limit, before the parser builds a value. Throws the SyntaxError of `JSON.parse` for
+ * invalid JSON. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so Vis does not count a short text.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
@@ -193,8 +194,9 @@ export function readableHead(value: unknown, limit: number): string {
 /** The layout visits the parts of each level again, so deeper JSON stays as it is. */
 const MAX_LAID_OUT = 64;
 
-/** A part that fits into `width` becomes one line. Returns null for a text that is not a JSON object or list, or that
- * would lose details, such as digits of a long number. */
+/** A part that fits into `width` becomes one line. Returns null unless the text is an object or list as
+ * `JSON.stringify` writes it, compact or with two spaces. Another text could lose details, such as digits of a long
+ * number. */
 export function readableJson(text: string, width: number): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   let value: unknown;

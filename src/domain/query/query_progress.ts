@@ -272,7 +272,7 @@ export function codeLine(code: string, most = CODE_CHARS): string {
   return oneLine(code.slice(0, 4 * most).trim().replace(/\n+(?=[^\s)\]}])/g, " ⏎ "), most);
 }
 
-/** The text omits a class name that tells people nothing: a failed host call and a timeout. */
+/** The class names of a failed host call and of a timeout tell people nothing, so the text omits them. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" || error.name === "Timeout" ? error.message : `${error.name}: ${error.message}`;

@@ -70,5 +70,5 @@ export interface ConversationSummary {
   readonly place: number;
 }
 
-/** An import reads the file into memory as one text. */
+/** The limit bounds the memory of an import. */
 export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;

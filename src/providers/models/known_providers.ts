@@ -13,7 +13,7 @@ export interface Preset {
   readonly baseUrlNames?: readonly string[];
   readonly versionPath?: string;
   readonly keyNames: readonly string[];
-  /** Other programs use these of the `keyNames` too, so Vis uses them only for a named provider. */
+  /** Other programs also use these names of `keyNames`, so Vis uses them only for a named provider. */
   readonly sharedKeyNames?: readonly string[];
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";

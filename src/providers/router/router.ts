@@ -155,7 +155,7 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Rejects with the last `ProviderError` after the retries, or with `Cancelled`. */
+  /** Rejects with `ProviderError` after the retries, and with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {

@@ -24,7 +24,7 @@ export interface ProviderApi {
   request(request: ModelRequest, facts: CallFacts): WireCall;
   /** Returns false if the event does not belong to this API. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** Returns the events of a body that is no stream, or null if the body is no reply. */
+  /** Returns the events of a body without a stream, or null if the body is not a reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
   /** Returns the name of the field to omit after this error text, or null. */
   refused(text: string): string | null;

@@ -299,7 +299,7 @@ async function answer(
   return c.json(await query.result(), 200, headers);
 }
 
-/** The server sends the headers with the first text. */
+/** The server sends the headers only with the first text, so the first text is white space. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

@@ -194,8 +194,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The request is the last user message, or the last message if no user message exists. An existing conversation
- * already has the other messages, so Vis ignores them. Throws `Problem` for an empty request. */
+/** The request is the last user message, or the last message if no user message exists. System and developer messages
+ * become instructions. An existing conversation already has the other messages; a new one gets them as the variable
+ * `messages`. Throws `Problem` for an empty request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
