@@ -13,8 +13,8 @@ export const V8_FLAGS: readonly string[] = [
   "--heap-growing-percent=100",
 ];
 
-/** All processes of the executable share this limit. It is below the memory limit of the sandbox, so that a runaway
- * block ends soon instead of collecting garbage for seconds. */
+/** All processes of the executable share this limit, which is below the memory limit of the sandbox. A runaway block
+ * then ends soon instead of collecting garbage for seconds. */
 export const COMPILED_HEAP_MIB = 384;
 
 export const PERMISSIONS: readonly string[] = [

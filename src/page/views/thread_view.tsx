@@ -117,8 +117,8 @@ class End {
     this.#runs = runs;
     node.addEventListener("scroll", () => this.#measure(), { passive: true });
     node.addEventListener("click", ({ target }) => this.#clicked(target as Element), true);
-    // Later, a scroll event of the browser could look like an event of the user, so the observer moves the end in the
-    // frame of a change.
+    // The observer moves the end in the frame of a change, because a later scroll event could look like an event of the
+    // user.
     const sizes = new ResizeObserver(() => {
       if (this.#isAt && !node.querySelector(".hello")) this.toEnd();
       this.#measure();

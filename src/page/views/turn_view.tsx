@@ -61,8 +61,8 @@ function messagesOutside({ open, end, count, steered }: Turn): Readonly<
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
-  // Without the steps, the page would take the fold for the end of the conversation, so the steps must be there before
-  // the browser reports a scroll.
+  // Without the steps, the page would take the fold for the end of the conversation. The steps must therefore exist
+  // before the browser reports a scroll.
   const toggle = (event: Event): void => {
     event.preventDefault();
     turn.showSteps(!turn.open.value);
