@@ -91,6 +91,8 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 
 const ESC = "\x1b";
 const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 10_000, PAUSE_MS = 5_000;
+/** The demo has scripted replies to this request. */
+export const DEMO_REQUEST = "How many files and lines are there?";
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
@@ -774,7 +776,8 @@ export class Screen implements PanelActions {
     const { panel } = this.#questions;
     if (panel !== null) return `Answer with ${panel.letters}, or type an instruction`;
     const runs = this.chat.running !== null || this.chat.isElsewhere;
-    return runs ? "Add to the running request" : "Ask anything";
+    if (runs) return "Add to the running request";
+    return this.#session.provider === "demo" ? `Try: ${DEMO_REQUEST}` : "Ask anything";
   }
 
   /** Vis has to load some extensions to find their commands, so the screen adds the commands after its start. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin, Session } from "../../../src/channels/channel.ts";
+import { DEMO_REQUEST } from "../../../src/channels/tui/screen.ts";
+import { demoReply } from "../../../src/providers/demo.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { fakeConfig } from "./_fake_config.ts";
 import { type RigOptions, withScreen } from "./_rig.ts";
@@ -74,7 +76,11 @@ Deno.test("without a model, the list of models offers the demo, which is not sav
   await withScreen([final("Scripted: yes")], { ...demo, place: { request: "What is this?" } }, async ({ screen }) => {
     await screen.until(/Without a model[^]*❯ +demo +scripted replies, no key and no network[^]*Log in[^]*acme/);
     screen.type("\r");
-    await screen.until(/› What is this\?[^]*Scripted: yes[^]*demo scripted/);
+    await screen.until(
+      /› What is this\?[^]*Scripted: yes[^]*Try: How many files and lines are there\?[^]*demo scripted/,
+    );
+    assert.doesNotMatch(demoReply(["", DEMO_REQUEST, "", ""]), /answers small requests/);
+    assert.match(demoReply(["", "Ask anything", "", ""]), /answers small requests/);
     assert.deepEqual(used, [{ provider: "demo", model: "scripted" }]);
     assert.deepEqual(set, []);
   });
