@@ -1,8 +1,14 @@
-import type { BlockDiff, CallOrigin, HostCallEvent, LateCall } from "../domain/query/host_call.ts";
+import {
+  type BlockDiff,
+  BlockTally,
+  type CallOrigin,
+  type HostCallEvent,
+  type LateCall,
+} from "../domain/query/host_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { ChangedFiles, QueryWork, StepCalls } from "../domain/query/work_summary.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context_message.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
@@ -30,7 +36,7 @@ export class QueryState {
   restarts = 0;
   supported = false;
   readonly work: QueryWork = new QueryWork();
-  readonly calls: StepCalls = new StepCalls();
+  readonly calls: BlockTally = new BlockTally();
   readonly errors: string[] = [];
   readonly doubted: Doubt[] = [];
   readonly faults = new Faults();

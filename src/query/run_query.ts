@@ -1,6 +1,7 @@
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
+import { callsText } from "../domain/query/host_call.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
@@ -367,6 +368,8 @@ function storedEnd({ value: _inAnswer, ...end }: QueryResult, query: BegunQuery)
   return { ...end, ...isIdle ? { idle: true } : {} };
 }
 
+const DID_CHARS = 300;
+
 function compose(
   reason: QueryReason,
   { state, extras, ledger, queryId, parts: { environment, settings, now }, started, request, askedMs, keptFiles }:
@@ -388,6 +391,7 @@ function compose(
     prose: state.prose,
     unsupported: state.unsupported,
   }));
+  const did = oneLine(callsText(state.calls.linesWithin(DID_CHARS)), DID_CHARS);
   const work = state.work.facts(state.changed, { claimed: only === null && isAboutWork(answer, request) });
   return {
     status: statusOf(reason),
@@ -410,7 +414,7 @@ function compose(
       ...failedExtensions(environment),
       ...endedPrograms(environment),
     ],
-    work: state.calls.text === "" ? work : { ...work, did: state.calls.text },
+    work: did === "" ? work : { ...work, did },
     ...only === null ? {} : { only },
     ...(final?.value === undefined ? {} : { value: final.value }),
   };

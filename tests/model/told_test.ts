@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import { SessionUpdates } from "../../src/channels/acp/session_updates.ts";
+import { conversationText } from "../../src/channels/cli/commands/show_conversation.ts";
 import { Progress, Trace } from "../../src/channels/cli/query_command.ts";
 import { progressView } from "../../src/channels/telegram/answer_messages.ts";
 import { StepEntry, storedStep } from "../../src/channels/tui/entries/step_entry.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/text/theme.ts";
 import { storedEvents } from "../../src/conversation/stored_events.ts";
+import { callsText } from "../../src/domain/query/host_call.ts";
 import { blockLine, QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { defineExtension, fn, z } from "../../src/extension/mod.ts";
@@ -64,14 +66,14 @@ Deno.test("an observer reads the work of each block: files, commands and their r
       if (event.type === "host_call" && event.phase === "start") doing.push(progress.doing);
       if (event.type === "iteration_finished") blocks.push(progress.step?.blocks ?? []);
     }
-    assert.deepEqual(blocks[0]?.map((block) => blockLine(block).text), [
+    assert.deepEqual(blocks[0]?.map((block) => callsText(blockLine(block).lines)), [
       "read *.ts · 2 files, edited a.ts",
       "ran echo 12 passed · 12 passed, called commands.quiet",
       "all.length + 1 → 3",
-      "reading none.ts failed",
-      blockLine(blocks[0]?.[4] ?? assert.fail()).text,
+      "✗ reading none.ts failed",
+      callsText(blockLine(blocks[0]?.[4] ?? assert.fail()).lines),
     ]);
-    assert.match(blockLine(blocks[0]?.[4] ?? assert.fail()).text, /^await vars\(\) → /);
+    assert.match(callsText(blockLine(blocks[0]?.[4] ?? assert.fail()).lines), /^await vars\(\) → /);
     assert.deepEqual(doing, [
       "reading *.ts",
       "editing a.ts",
@@ -109,12 +111,15 @@ Deno.test("a call that failed is marked, with the end of its output, although it
       progress.take(event);
       if (event.type === "iteration_finished" && event.iteration === 1) blocks = progress.step?.blocks ?? [];
     }
-    assert.deepEqual(blocks.map((block) => [blockLine(block).text, blockLine(block).ok, block.result?.ok]), [
-      ["ran 1 test failed in a_test.ts\\u001b[31m · exit code 1", false, true],
-      ["reading none.ts failed", false, true],
-      ["edited a.ts", true, true],
-      ["read 120 files", true, true],
-    ]);
+    assert.deepEqual(
+      blocks.map((block) => [callsText(blockLine(block).lines), blockLine(block).ok, block.result?.ok]),
+      [
+        ["✗ ran 1 test failed in a_test.ts\\u001b[31m · exit code 1", false, true],
+        ["✗ reading none.ts failed", false, true],
+        ["edited a.ts", true, true],
+        ["read 120 files", true, true],
+      ],
+    );
     assert.equal(blocks[0]?.tally.output, "1 test failed\nin a_test.ts");
   });
 });
@@ -190,7 +195,7 @@ Deno.test("a command that fails is marked as failed on every surface while it ru
     const updates = new SessionUpdates(workspace);
     const last = events.flatMap((event) => updates.take(event) ?? []).at(-1);
     assert.ok(last?.sessionUpdate === "tool_call_update");
-    assert.deepEqual([last.status, last.title], ["failed", "ran 1 test failed · exit code 1"]);
+    assert.deepEqual([last.status, last.title], ["failed", "✗ ran 1 test failed · exit code 1"]);
     assert.match(JSON.stringify(last.content?.[0]), /ran 1 test failed · exit code 1\\n1 test failed/);
     const progress = new QueryProgress();
     let live: LiveStep | null = null;
@@ -200,6 +205,44 @@ Deno.test("a command that fails is marked as failed on every surface while it ru
     }
     assert.match(progressView(progress, 1_000), /\n✗ ran 1 test failed · exit code 1/);
     assert.deepEqual(live?.shown.blocks.map(({ tally }) => [tally.failed, tally.output]), [[true, "1 test failed"]]);
+  });
+});
+
+Deno.test("a block with calls that succeeded and failed has a line for each mark on every surface", async () => {
+  await withFolder(async (workspace) => {
+    const replies = [
+      replyJson('await commands.run("echo ok"); await commands.fail("1 test failed")'),
+      replyJson('await commands.run("echo ok"); throw new TypeError("no")'),
+      replyJson([], { final: "It was tried" }),
+    ];
+    await using engine = await startEngine(replies, { extensions: [commands], workspace });
+    const { work } = await engine.ask("Try");
+    assert.equal(work?.did, "✓ ran echo ok, ✗ ran 1 test failed · exit code 1");
+    const { conversations, branch } = engine;
+    const failed = /✓ ran echo ok[^✗]*\n[^✗]*✗ ran 1 test failed · exit code 1 \(\d+ ms\)\n/;
+    const threw = /✓ ran echo ok[^✗]*\n[^✗]*✗ TypeError: no \(\d+ ms\)\n/;
+    const shown = conversationText(await conversations.recording(branch), { first: 1 });
+    for (const text of [shown, await madeText(branch, { conversations, format: "md" })]) {
+      assert.match(text, failed);
+      assert.match(text, threw);
+    }
+    assert.match(
+      await madeText(branch, { conversations, format: "html" }),
+      /<p class="end ok">✓ ran echo ok · .*<\/p><p class="end bad">✗ ran 1 test failed · exit code 1 <small>\d+ ms/,
+    );
+    const updates = new SessionUpdates(workspace);
+    const titles = engine.events.flatMap((event) => {
+      const update = updates.take(event);
+      return update?.sessionUpdate === "tool_call_update" ? [update.title ?? ""] : [];
+    });
+    assert.match(titles[0] ?? "", /^✓ ran echo ok.*, ✗ ran 1 test failed · exit code 1$/);
+    const progress = new QueryProgress();
+    const views = engine.events.map((event) => {
+      progress.take(event);
+      return progressView(progress, 0);
+    });
+    assert.ok(views.some((view) => view.endsWith("\n✗ ran 1 test failed · exit code 1")));
+    assert.ok(views.some((view) => view.endsWith("\n✗ TypeError: no")));
   });
 });
 

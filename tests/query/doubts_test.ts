@@ -214,7 +214,7 @@ Deno.test("the result names changed files and run commands, also when it is read
         changed: "1 file changed +1 −1 (a.ts)",
         others: [],
         text,
-        did: "edited a.ts, ran npm test (failed)",
+        did: "✓ edited a.ts, ✗ ran npm test · exit code 1",
       },
       commands: [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }],
     });

@@ -2,12 +2,12 @@ import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { isAbsolute, join } from "node:path";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { clip, oneLine } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/host_call.ts";
+import { BlockTally, callsText, withMark } from "../../domain/query/host_call.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 
-const RESULT_CHARS = 8_000;
+const RESULT_CHARS = 8_000, TITLE_CHARS = 120;
 /** A call may end after its block, so `SessionUpdates` keeps the blocks that ended last. */
 const MOST_BLOCKS = 50;
 
@@ -80,16 +80,14 @@ export class SessionUpdates {
     const toolCallId = callId(event, event.block);
     const call = this.#calls.get(toolCallId);
     const { code = "", tally = new BlockTally(), edits = [] } = call ?? {};
-    const content = [
-      ...tally.failed ? [text(fenced([tally.text, tally.output].filter((part) => part !== "").join("\n")))] : [],
-      text(fenced(shown(event.result))),
-    ];
+    const { ok, lines } = blockLine({ code, tally, result: event.result }, TITLE_CHARS);
+    const calls = [...lines.map(withMark), tally.output].filter((part) => part !== "").join("\n");
+    const content = [...tally.failed ? [text(fenced(calls))] : [], text(fenced(shown(event.result)))];
     if (call) call.content = content;
-    const { ok } = blockLine({ code, tally, result: event.result });
     return {
       sessionUpdate: "tool_call_update",
       toolCallId,
-      ...(tally.text === "" ? {} : { title: oneLine(tally.textWithin(120), 120) }),
+      ...(tally.text === "" ? {} : { title: oneLine(callsText(lines), TITLE_CHARS) }),
       status: ok ? "completed" : "failed",
       content: [...content, ...edits.map(diffOf)],
     };

@@ -517,14 +517,14 @@ export class Progress {
   #result({ block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
     const { tally } = shown;
-    const { text, refused } = blockLine({ ...shown, result });
-    for (const { state, text } of tally.failed ? tally.linesWithin(Infinity) : []) {
+    const { lines, refused } = blockLine({ ...shown, result });
+    for (const { state, text } of tally.failed || refused ? lines : []) {
       this.#indented(this.#marked(state, oneLine(visibleText(text), 300)));
     }
     this.#output(tally);
     const time = this.#color.dim(` ${durationText(result.ms)}`);
     if (result.stdout) this.#indented(visibleText(result.stdout.trimEnd()), this.#color.dim);
-    if (refused) return this.#indented(this.#color.dim(`– ${oneLine(visibleText(text), 300)}`));
+    if (refused) return;
     if (result.ok) {
       const value = result.outcome === "none" ? "" : visibleText(result.preview).slice(0, MOST_RESULT);
       return this.#indented(`${this.#color.green("✓")} ${value}${time}`);

@@ -5,7 +5,7 @@ import type { AskTarget } from "../../conversation/ask_options.ts";
 import { versionText } from "../../conversation/stored_conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { oneLine } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/host_call.ts";
+import { BlockTally, callsText } from "../../domain/query/host_call.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
@@ -146,10 +146,8 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
       tally = new BlockTally();
       tell(event, "running code");
     } else if (event.type === "block_finished") {
-      const lines = tally.linesWithin(Infinity).map(({ state, text }) => state === "failed" ? `✗ ${text}` : text);
-      const { ok } = event.result;
-      const failed = ok || tally.failed ? [] : ["✗ code failed"];
-      tell(event, [...lines, ...failed].join(", ") || "ran code");
+      const failed = event.result.ok || tally.failed ? [] : [{ state: "failed", text: "code failed" } as const];
+      tell(event, callsText([...tally.linesWithin(Infinity), ...failed]) || "ran code");
     } else if (event.type === "waiting" || event.type === "retrying") tell(event, oneLine(delayLine(event), 300));
     else if (event.type === "iteration_finished") tell(event, event.reason ?? event.outcome);
   };

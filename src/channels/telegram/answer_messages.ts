@@ -1,6 +1,7 @@
 import { clip, counted, harmlessText, oneLine } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
+import { withMark } from "../../domain/query/host_call.ts";
 import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { PendingMessage } from "./inbox.ts";
@@ -166,21 +167,19 @@ export function progressView(progress: QueryProgress, ms: number): string {
   const doing = doingOf(progress);
   const lines = [
     oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300),
-    ...(step?.blocks ?? []).map(failureOf),
+    ...(step?.blocks ?? []).flatMap(failuresOf),
     doing && `▸ ${doing}`,
   ];
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
-function failureOf(block: StepBlock): string {
+function failuresOf(block: StepBlock): readonly string[] {
   const { lines, isCode, ok, refused, threw } = blockLine(block);
-  if (block.result === null || ok || refused) return "";
+  if (block.result === null || ok || refused) return [];
   const why = block.result.ok ? "" : blockFailure(block.result);
-  const text = lines.findLast(({ state }) => state === "failed")?.text ?? "";
-  return oneLine(
-    harmlessText(`✗ ${[isCode || threw ? "" : text, why].filter((part) => part !== "").join(" · ")}`),
-    300,
-  );
+  const calls = isCode ? [] : lines.filter(({ state }) => state === "failed").map(withMark);
+  const failed = [...calls, why !== "" && (isCode || threw) ? `✗ ${why}` : why];
+  return failed.map((line) => oneLine(harmlessText(line), 300));
 }
 
 function doingOf({ phase, doing, question, step, block }: QueryProgress): string {

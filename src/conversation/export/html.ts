@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Image, imageMediaType } from "../../domain/images.ts";
 import { counted, oneLine, visibleText } from "../../domain/kit/text.ts";
+import { withMark } from "../../domain/query/host_call.ts";
 import { addSpend, NOTHING_SPENT, spentText } from "../../domain/query/model_call.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
@@ -149,11 +150,14 @@ function iterationPart(iteration: RecordedIteration): string {
   ].filter((part) => part !== "").join("\n");
 }
 
+const CLASSES = { ok: "ok", refused: "", failed: "bad" } as const;
+
 function blockPart(block: RecordedIteration["blocks"][number]): string {
-  const { ok, text } = blockEnd(block);
-  const end = `<p class="end ${ok ? "ok" : "bad"}">${ok ? "✓" : "✗"} ${escaped(text)} <small>${
-    block.result.ms.toFixed(0)
-  } ms</small></p>`;
+  const ended = blockEnd(block);
+  const end = ended.map((line, at) => {
+    const time = at < ended.length - 1 ? "" : ` <small>${block.result.ms.toFixed(0)} ms</small>`;
+    return `<p class="end ${CLASSES[line.state]}">${escaped(withMark(line))}${time}</p>`;
+  }).join("");
   const code = codeHtml(pageText(block.code), entities);
   const parts = [
     ...block.diffs.flatMap((diff) => parseDiff(diff).map(changePart)),

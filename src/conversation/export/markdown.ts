@@ -1,8 +1,8 @@
 import { clip, counted, oneLine, visibleText } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/host_call.ts";
+import { BlockTally, type CallLine, withMark } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { reasonText } from "../../domain/query/outcomes.ts";
-import { blockLine } from "../../domain/query/query_progress.ts";
+import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type {
   PagedRecording,
@@ -108,11 +108,10 @@ function iterationLines(
 }
 
 function blockLines(block: RecordedIteration["blocks"][number]): string[] {
-  const { ok, text } = blockEnd(block);
+  const ended = blockEnd(block).map(withMark).map(inline);
   return [
     ...fenced(pageText(block.code), "ts"),
-    "",
-    `${ok ? "✓" : "✗"} ${inline(text)} (${block.result.ms.toFixed(0)} ms)`,
+    ...ended.with(-1, `${ended.at(-1)} (${block.result.ms.toFixed(0)} ms)`).flatMap((line) => ["", line]),
     ...block.diffs.flatMap((diff) => parseDiff(diff).flatMap(changeLines)),
     ...resultParts(block).flatMap(({ label, text }) => ["", `${label}:`, "", ...fenced(pageText(text), "text")]),
   ];
@@ -178,10 +177,13 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
   ];
 }
 
-export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolean; readonly text: string } {
-  const tally = BlockTally.of(result.calls);
-  const { ok, text, isCode } = blockLine({ code, tally, result });
-  return { ok, text: isCode ? result.outcome : oneLine(visibleText(text), 400) };
+/** The result has a line for each mark. */
+export function blockEnd({ code, result }: RecordedBlock): readonly CallLine[] {
+  const { lines, isCode, threw } = blockLine({ code, tally: BlockTally.of(result.calls), result });
+  const failed: readonly CallLine[] = threw ? [{ state: "failed", text: blockFailure(result) }] : [];
+  return [...lines, ...failed].map(({ state, text }) => {
+    return { state, text: isCode ? result.outcome : oneLine(visibleText(text), 400) };
+  });
 }
 
 type PartLabel = "failed calls" | "result" | "output" | "error output" | "error";

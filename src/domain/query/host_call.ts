@@ -158,6 +158,17 @@ export interface CallLine {
   readonly text: string;
 }
 
+const MARKS = { ok: "✓", refused: "–", failed: "✗" } as const;
+
+export function withMark({ state, text }: CallLine): string {
+  return `${MARKS[state]} ${text}`;
+}
+
+/** One line for all calls. If all calls succeeded, a mark would tell nothing. */
+export function callsText(lines: readonly CallLine[]): string {
+  return lines.map(lines.every(({ state }) => state === "ok") ? ({ text }) => text : withMark).join(", ");
+}
+
 const NAMED_FAILURES = 3;
 
 const LEAST_SUBJECT = 12;
@@ -211,11 +222,7 @@ export class BlockTally {
   }
 
   get text(): string {
-    return this.textWithin(Infinity);
-  }
-
-  textWithin(width: number, measure?: Measure): string {
-    return textWithin([...this.#kinds.values()], width, measure);
+    return textWithin([...this.#kinds.values()], Infinity);
   }
 
   /** Calls that succeeded come first, so that the output of failed calls can follow their line. */

@@ -300,7 +300,7 @@ export function blockLine(
   measure?: Measure,
 ):
   & Readonly<Record<"isCode" | "ok" | "refused" | "threw", boolean>>
-  & { readonly text: string; readonly lines: readonly CallLine[] } {
+  & { readonly lines: readonly CallLine[] } {
   const ran = result?.ok ?? false;
   const ok = ran && !tally.failed && !tally.refused;
   const isCancelled = result?.outcome === "cancelled";
@@ -313,10 +313,10 @@ export function blockLine(
       state: isCancelled && state === "failed" ? "refused" as const : state,
       text,
     }));
-    return { text: tally.textWithin(width, measure), lines, ...is };
+    return { lines, ...is };
   }
   const state = ok ? "ok" : refused ? "refused" : "failed";
-  const single = (text: string) => ({ text, lines: [{ state, text }] as const });
+  const single = (text: string) => ({ lines: [{ state, text }] as const });
   if (onlySetsPlan({ code, tally, result })) return { ...single("updated the list of tasks"), ...is };
   const hasValue = result?.ok && result.outcome === "value";
   return {

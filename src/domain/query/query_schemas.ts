@@ -34,7 +34,7 @@ const WorkSchema = z.object({
   changed: z.string().optional().describe("The changed files in words; absent without them"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),
   did: z.string().optional().describe(
-    "The calls of all steps in words, such as read 3 files, ran 2 commands (1 failed); absent without such calls",
+    "The calls of all steps in words, such as ✓ read 3 files, ✗ ran npm test · exit code 1; absent without such calls",
   ),
   noUndo: z.literal(true).optional().describe(
     "Present if an undo would revert nothing, such as after a git commit of every changed file",

@@ -1,53 +1,8 @@
 import { counted, oneLine } from "../kit/text.ts";
-import { CalledThings, type HostCallEvent } from "./host_call.ts";
+import type { HostCallEvent } from "./host_call.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60, CALL_CHARS = 40;
-
-type StepCall = Pick<HostCallEvent, "name" | "action" | "ok" | "refusedByUser" | "exitCode">;
-
-interface CallKind {
-  readonly doing: string;
-  readonly done: string;
-  readonly things: string;
-  readonly subject: string;
-  readonly called: CalledThings;
-  calls: number;
-  failed: number;
-  refused: number;
-}
-
-export class StepCalls {
-  readonly #kinds = new Map<string, CallKind>();
-  readonly #names = new Map<string, string>();
-
-  take({ name, action, ok = true, refusedByUser: refused = false, exitCode }: StepCall): void {
-    const key = action ? `${action.done} ${action.things}` : this.#names.get(name);
-    if (key === undefined) return;
-    this.#names.set(name, key);
-    let kind = this.#kinds.get(key);
-    if (kind === undefined) {
-      if (!action || this.#kinds.size >= MAX_LISTED) return;
-      this.#kinds.set(key, kind = { ...action, called: new CalledThings(), calls: 0, failed: 0, refused: 0 });
-    }
-    kind.calls++;
-    kind.called.add(action ?? { ...kind, subject: "", subjects: undefined }, { exitCode });
-    if (refused) kind.refused++;
-    else if (!ok) kind.failed++;
-  }
-
-  get text(): string {
-    const texts = [...this.#kinds.values()].map(({ doing, done, things, subject, called, calls, failed, refused }) => {
-      const isNamed = calls === 1 || called.count === 1;
-      const what = isNamed ? oneLine(subject, CALL_CHARS) : `${called.count} ${things}`;
-      if (refused === calls) return `${`${doing} ${what}`.trimEnd()}: refused`;
-      const some = (count: number, word: string): string => count === 0 ? "" : calls === 1 ? word : `${count} ${word}`;
-      const bad = [some(failed, "failed"), some(refused, "refused")].filter((part) => part !== "").join(", ");
-      return `${done} ${what}`.trimEnd() + (bad === "" ? "" : ` (${bad})`);
-    });
-    return shown(texts.slice(0, SHOWN_OTHERS), texts.length).join(", ");
-  }
-}
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60;
 
 interface Command {
   readonly exitCode: number | null;

@@ -4,6 +4,7 @@ import {
   BlockTally,
   type CallAction,
   calledAction,
+  callsText,
   type HostCallEvent,
 } from "../../../src/domain/query/host_call.ts";
 
@@ -84,13 +85,28 @@ Deno.test("BlockTally keeps the output of failed calls, and names them if there 
   assert.deepEqual([BlockTally.of([ended(RUN, ["ls"])]).failed, BlockTally.of([]).failed], [false, false]);
 });
 
-Deno.test("BlockTally.textWithin() shortens the subject, and keeps how the call turned out", () => {
-  const long = ended(RUN, [`npm test ${"x".repeat(100)}`], { ok: false, outcome: "exit code 1" });
+Deno.test("BlockTally.linesWithin() shortens the subject, and keeps how the call turned out", () => {
+  const long = ended(RUN, [`npm test ${"x".repeat(100)}`], { outcome: "12 passed" });
   const tally = BlockTally.of([ended(READ, ["a.ts"]), long]);
-  assert.equal(tally.textWithin(60), `read a.ts, ran npm test ${"x".repeat(21)}… · exit code 1`);
-  assert.equal(tally.textWithin(60).length, 60);
-  assert.equal(tally.textWithin(1), "read a.ts, ran npm test xx… · exit code 1");
-  assert.equal(tally.textWithin(1_000), tally.text);
+  const within = (width: number) => tally.linesWithin(width).map(({ text }) => text).join("\n");
+  assert.equal(within(60), `read a.ts, ran npm test ${"x".repeat(23)}… · 12 passed`);
+  assert.equal(within(60).length, 60);
+  assert.equal(within(1), "read a.ts, ran npm test xx… · 12 passed");
+  assert.equal(within(1_000), tally.text);
+});
+
+Deno.test("callsText() marks the calls, unless all of them succeeded", () => {
+  const reading = ended(READ, ["a.ts"]);
+  const text = (...calls: Parameters<typeof BlockTally.of>[0]) => callsText(BlockTally.of(calls).linesWithin(Infinity));
+  assert.equal(text(), "");
+  assert.equal(text(reading, ended(RUN, ["ls"])), "read a.ts, ran ls");
+  const failed = ended(RUN, ["npm test"], { ok: false, outcome: "exit code 1" });
+  const refused = ended(RUN, ["npm ci"], { ok: false, refusedByUser: true });
+  assert.equal(text(failed), "✗ ran npm test · exit code 1");
+  assert.equal(
+    text(failed, reading, refused),
+    "✓ read a.ts, – running npm ci: refused, ✗ ran npm test · exit code 1",
+  );
 });
 
 Deno.test("BlockTally counts recorded calls without words by other calls of the same function", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult, BlockTally } from "../../../src/domain/query/host_call.ts";
+import { blockResult, BlockTally, callsText } from "../../../src/domain/query/host_call.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import { blockLine, codeLine, onlyAnswers, QueryProgress } from "../../../src/domain/query/query_progress.ts";
@@ -129,13 +129,13 @@ Deno.test("QueryProgress adds a call that ends during a later step to the block 
 Deno.test("blockLine() marks an error after calls that succeeded, which did not fail", () => {
   const action = { doing: "committing", done: "committed", things: "commits", subject: "Merge feature" };
   const told = (calls: Parameters<typeof BlockTally.of>[0], ok = false) => {
-    const { threw, text } = blockLine({ code: "x", tally: BlockTally.of(calls), result: blockResult({ ok }) });
-    return [threw, text];
+    const { threw, lines } = blockLine({ code: "x", tally: BlockTally.of(calls), result: blockResult({ ok }) });
+    return [threw, callsText(lines)];
   };
   assert.deepEqual(told([{ name: "git.commit", action }]), [true, "committed Merge feature"]);
-  assert.deepEqual(told([{ name: "git.commit", action, ok: false }]), [false, "committing Merge feature failed"]);
+  assert.deepEqual(told([{ name: "git.commit", action, ok: false }]), [false, "✗ committing Merge feature failed"]);
   assert.deepEqual(told([{ name: "git.commit", action }], true), [false, "committed Merge feature"]);
-  assert.deepEqual(told([]), [false, "x"]);
+  assert.deepEqual(told([]), [false, "✗ x"]);
 });
 
 Deno.test("codeLine() shows where a statement ends, and joins the lines of one statement", () => {
@@ -145,7 +145,8 @@ Deno.test("codeLine() shows where a statement ends, and joins the lines of one s
 
 Deno.test("blockLine() names a change of the list of tasks, unless its block also did other work", () => {
   const line = (code: string, fields: Parameters<typeof blockResult>[0] = {}): string =>
-    blockLine({ code, tally: new BlockTally(), result: blockResult({ ok: true, outcome: "value", ...fields }) }).text;
+    blockLine({ code, tally: new BlockTally(), result: blockResult({ ok: true, outcome: "value", ...fields }) })
+      .lines[0]?.text ?? "";
   const own = { defined: ["$plan"], preview: "[]" };
   assert.equal(line("// Next\nconst $plan = [{ task: 'a' }]", own), "updated the list of tasks");
   assert.equal(line("$plan = ['a']", own), "updated the list of tasks");

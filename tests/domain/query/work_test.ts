@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ChangedFiles, notesBelow, QueryWork, StepCalls } from "../../../src/domain/query/work_summary.ts";
+import { ChangedFiles, notesBelow, QueryWork } from "../../../src/domain/query/work_summary.ts";
 
 Deno.test("facts() name a long command by its beginning, and list it whole", () => {
   const work = new QueryWork();
@@ -51,40 +51,6 @@ Deno.test("a failed command stays among the facts, whatever number of commands f
   const { text, commands } = work.facts(new ChangedFiles(), { claimed: false });
   assert.equal(text, "✗ make (exit code 2), ran echo 297, echo 298, echo 299, 196 more");
   assert.deepEqual([commands.length, commands[0]?.command, commands.at(-1)?.command], [20, "make", "echo 299"]);
-});
-
-Deno.test("StepCalls counts the calls of all steps by kind, with those that failed or were refused", () => {
-  const calls = new StepCalls();
-  assert.equal(calls.text, "");
-  const reading = { doing: "reading", done: "read", things: "files" };
-  calls.take({ name: "fs.read", action: { ...reading, subject: "a.ts" } });
-  assert.equal(calls.text, "read a.ts");
-  const long = new StepCalls();
-  long.take({ name: "shell.run", action: { ...reading, done: "ran", subject: "x".repeat(100) } });
-  assert.equal(long.text, `ran ${"x".repeat(39)}…`);
-  calls.take({ name: "fs.read", ok: false }); // A block records the action only of its first calls.
-  const action = { doing: "running", done: "ran", things: "commands", subject: "npm ci" };
-  calls.take({ name: "shell.run", action, ok: false, refusedByUser: true });
-  calls.take({ name: "test.own" });
-  assert.equal(calls.text, "read 2 files (1 failed), running npm ci: refused");
-  for (let at = 0; at < 30; at++) {
-    calls.take({ name: `n${at}`, action: { doing: "", done: `did ${at}`, things: "", subject: "" } });
-  }
-  assert.match(calls.text, /, did 3, 14 more$/);
-});
-
-Deno.test("StepCalls counts different objects, and each failed call", () => {
-  const calls = new StepCalls();
-  const editing = { doing: "editing", done: "edited", things: "files" };
-  const edit = (subject: string, ok = true) => calls.take({ name: "fs.edit", ok, action: { ...editing, subject } });
-  edit("a.ts");
-  edit("a.ts", false);
-  assert.equal(calls.text, "edited a.ts (1 failed)");
-  edit("b.ts");
-  assert.equal(calls.text, "edited 2 files (1 failed)");
-  const action = { doing: "running", done: "ran", things: "commands", subject: "npm test" };
-  for (const exitCode of [1, 0]) calls.take({ name: "shell.run", ok: exitCode === 0, action, exitCode });
-  assert.equal(calls.text, "edited 2 files (1 failed), ran 2 commands (1 failed)");
 });
 
 Deno.test("facts() keep the outcome of unfinished work only until a later call of its namespace has finished it", () => {

@@ -1,7 +1,7 @@
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { clip, countedChoice, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally } from "../../../domain/query/host_call.ts";
+import { BlockTally, withMark } from "../../../domain/query/host_call.ts";
 import { blockFailure } from "../../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
@@ -124,11 +124,11 @@ const PLAIN = { width: Infinity, paint: terminalPaint({ color: false, weights: f
 
 function blockLines(block: RecordedBlock, at: number): string[] {
   const { code, diffs, result: { preview, stdout, stderr, error, ms, calls } } = block;
-  const { ok, text } = blockEnd(block);
+  const ended = blockEnd(block).map((line) => `  ${withMark(line)}`);
   const { output } = BlockTally.of(calls);
   return [
     ...quoted(code, `  ${at + 1}│ `),
-    `  ${ok ? "✓" : "✗"} ${text} (${ms.toFixed(0)} ms)`,
+    ...ended.with(-1, `${ended.at(-1)} (${ms.toFixed(0)} ms)`),
     ...(output === "" ? [] : quoted(output, "  ! ")),
     ...diffs.flatMap((diff) => diffLines(diff, PLAIN).flatMap((line) => quoted(line, "  ± "))),
     ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),

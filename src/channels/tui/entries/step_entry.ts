@@ -2,7 +2,7 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { clip, counted, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally, type CallLine, type Measure, storedDiffs } from "../../../domain/query/host_call.ts";
+import { BlockTally, type CallLine, type Measure, storedDiffs, withMark } from "../../../domain/query/host_call.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { beginsWithPlan } from "../../../domain/query/plan.ts";
 import {
@@ -179,15 +179,13 @@ function markedLine(state: CallLine["state"], line: string, theme: DisplayOption
   return `${state === "ok" ? theme.ok("✓") : theme.bad("✗")} ${line}`;
 }
 
-const MARKS = { ok: "✓", refused: "–", failed: "✗" } as const;
-
 function workLines({ code, calling, tally }: StepBlock, width: number): Readonly<Record<"done" | "now", string[]>> {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") {
     return { done: [], now: beginsWithPlan(code) ? ["▸ planning the tasks …"] : [] };
   }
   return {
-    done: tally.linesWithin(width - 2, COLUMNS).map(({ state, text }) => line(`${MARKS[state]} ${text}`)),
+    done: tally.linesWithin(width - 2, COLUMNS).map((calls) => line(withMark(calls))),
     now: calling === "" ? [] : [line(`▸ ${calling} …`)],
   };
 }
