@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1f452f3c62139e8d530ff7765ffbd3b0cbd8f287adc9a4086462749f13dd97c9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dfc2b22fa2b87db0b6cc061c7098aefbab3b7cc0c4c5701359c09ca43de9abb4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
