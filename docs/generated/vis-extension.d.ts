@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dfc2b22fa2b87db0b6cc061c7098aefbab3b7cc0c4c5701359c09ca43de9abb4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 750de3439656281f5d4789b600702dad86424358a4ba346d548ed7392cc9cd64
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -34,7 +34,7 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
-  /** The planned change of files as a unified diff. Channels show it as they show other diffs. */
+  /** This unified diff is the planned change of files, which channels show like other diffs. */
   readonly change?: string | undefined;
   readonly why: string;
   /** A lasting approval permits this scope, such as "network for npm ci …". */
@@ -887,7 +887,6 @@ export declare class Semaphore {
   constructor(limit?: number, cancelled?: () => Error);
   get open(): number;
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** An amount above the limit counts as the limit, so that the work runs alone. */
   runAmount<T>(amount: number, { work, signal }: {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
@@ -906,7 +905,6 @@ export declare class Pace {
   get due(): boolean;
   rest(): Promise<void>;
 }
-/** Resolves with false if the time is up first. A rejection also counts as settled. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** The map drops the oldest entry once it has more than `most` entries. `get` does not change the order; `set` makes an
  * entry the newest. */

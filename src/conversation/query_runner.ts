@@ -346,7 +346,6 @@ export interface PooledChild {
 interface ChildPoolOptions {
   readonly live: number;
   readonly idleMs: number;
-  /** Calls `f` once after `ms`, unless the caller calls the returned function first. */
   readonly after?: (ms: number, f: () => void) => () => void;
   readonly onError: (error: unknown) => void;
 }

@@ -111,7 +111,6 @@ export class UnseenEvents {
     }
     if (event.type !== "host_call" || event.phase === "start") return this.#isNext(keyOf(event), list) ? event : null;
     const isNext = this.#isNext(keyOf(event), list);
-    // Rows assign all changes of a block to its last call.
     const diffs = event.diffs?.filter(() => this.#isNext(`${event.iteration} diff ${event.block}`, list)) ?? [];
     const { diffs: _all, ...rest } = event;
     return isNext ? { ...rest, ...diffs.length > 0 ? { diffs } : {} } : null;

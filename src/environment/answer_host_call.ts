@@ -140,7 +140,6 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
-/** Vis keeps at most this number of last lines if a call is cancelled or ends with its block. */
 const CUT_LINES = 20;
 
 export class CallOutput {
@@ -356,7 +355,6 @@ export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
-/** The realm has these names before the first block. Names of the language are not among them. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
   const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>

@@ -371,7 +371,6 @@ function imageOf(name: string, { value, doc }: { readonly value: unknown; readon
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-/** For the running conversation, extensions read the running branch. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -490,7 +489,6 @@ type WallSpawn = (
 
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** For the user, Vis keeps this number of characters from the output of a background program. */
 const WATCHED_CHARS = 64_000;
 
 class WatchedProgram implements BackgroundProgram {

@@ -5,7 +5,6 @@ import { signatureOf } from "./signatures.ts";
 import type { EnvironmentView, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
 import { ActionShape, asFunction, type NormalExtension, scriptsOf } from "./validate.ts";
 
-/** An active extension contributes these functions, this prompt and these names to a conversation. */
 export interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
@@ -26,7 +25,6 @@ export function ownPart(extension: NormalExtension, prompt: string, request: Par
   return part;
 }
 
-/** A request that only reads gets the prompt for read-only workspaces, if the extension has one. */
 export function promptFor(
   { prompt, readOnly }: NormalExtension,
   { onlyReads = false }: PartRequest,
@@ -160,7 +158,6 @@ function isForPlans(symbol: FunctionSymbol | ValueSymbol, extension: NormalExten
   return symbol.inPlans === true || typeof symbol.reads === "function" || onlyReads(symbol, extension, []);
 }
 
-/** Without `reads`, a function only reads if `readOnly` loads it. */
 function onlyReads(
   { name, reads }: FunctionSymbol,
   { readOnly }: NormalExtension,

@@ -19,7 +19,6 @@ const MAX_DEPTH = 16;
 /** Git changes this folder, so Vis loads none of its files. */
 const LEFT_OUT = ".git";
 
-/** Rejects for a folder that is too large, that contains a link or a special file, or that has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     const advice = error instanceof Deno.errors.NotFound ? "; create an extension with vis extensions new" : "";

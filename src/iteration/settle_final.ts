@@ -164,7 +164,6 @@ async function fromReply(
   };
 }
 
-/** Judges the variable that the whole answer names. Resolves with null without such a variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },

@@ -85,7 +85,6 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Does nothing for the branch of a sub-query. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {

@@ -75,7 +75,6 @@ export class Eraser {
 
   async #run(): Promise<void> {
     const { db, location, busyMs, now } = this.#options;
-    // A database in memory has no file.
     if (location === ":memory:") return;
     for (;;) {
       const listed = hashesOf(await db.run("SELECT hash FROM erasure", []));

@@ -214,7 +214,6 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** An archive has no running query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];

@@ -229,7 +229,6 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The text contains a byte order mark as a character. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -425,7 +424,6 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
 function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
   const most = Math.min(from.length - i, to.length - j);
   let equal = 0;
-  // The native comparison of buffers is fast for long equal parts.
   for (let step = 4096; step >= 64; step >>= 2) {
     while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }

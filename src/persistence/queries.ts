@@ -747,7 +747,6 @@ async function lostOf(
   return lost;
 }
 
-/** Queries of other branches end only if the process is gone. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {

@@ -325,7 +325,6 @@ export interface VariableStore {
     name: string,
     options?: { readonly newest?: number; readonly at?: BranchPoint },
   ): Promise<readonly VariableVersion[]>;
-  /** Changes the scope at the newest point of the branch. */
   setScope(
     branchId: string,
     change: { readonly names: readonly string[]; readonly scope: "live" | "forgotten"; readonly queryId?: string },

@@ -147,7 +147,6 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
 }
 
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
-  // A text may name a hash without content.
   const insert = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
      SELECT hash, ?, 2, 1 FROM content WHERE hash = ?`,

@@ -14,7 +14,6 @@ interface PlayedParts {
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
-/** The provider needs no network and counts no tokens. */
 export function playedProvider({ name, model, images, search = false, reply }: PlayedParts): Provider {
   return {
     name,

@@ -11,7 +11,6 @@ import type { QueryState } from "./query_state.ts";
 
 /** The context may cut a longer message, so its note names the variable with the whole text. */
 const WHOLE_CHARS = 100;
-/** Later context messages repeat at most these numbers of messages and characters. */
 const SAID = { messages: 8, chars: 500 };
 
 export interface ContextSource {
@@ -63,7 +62,6 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** The context cuts longer notes. */
 const NAMED_ROOM = { file: 2_000, all: 2_000 };
 
 async function messageNotes(text: string, environment: Pick<Environment, "namedFiles">): Promise<readonly string[]> {

@@ -46,7 +46,6 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** The ledger of a sub-query is a part of its tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
   /** The caller has stored the query with this id as running. */
@@ -342,7 +341,7 @@ class QueryEnding {
 
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
-  // Without a command or another action, an undo can revert the file changes of a query.
+  // Only commands and other actions can change files that an undo does not know.
   const { files = 0, commands = [], others = [] } = work ?? {};
   if (!work || files === 0 || commands.length + others.length === 0 || !parts.fileChanges) return result;
   try {

@@ -181,7 +181,6 @@ class StoredRows {
     yield* this.#told(this.#live.of(query, iterations));
   }
 
-  /** The client gets the events of a step only after the rows of the previous step. */
   *shared(newest: readonly QueryEvent[] | null): Generator<FollowedEvent> {
     const events = newest ?? this.#held;
     this.#held = null;

@@ -147,7 +147,6 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   return async (header, token) => {
     const isFresh = held(FRESH_MS) !== null, hasTried = isWithin(FRESH_MS, triedAt);
     const done = isFresh ? null : read();
-    // The token does not wait if Vis has tried within ten minutes and still holds keys.
     if (!hasTried || !held(HELD_MS)) await done;
     try {
       return await found(header, token);

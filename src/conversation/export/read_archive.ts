@@ -271,7 +271,6 @@ export interface ArchiveCode {
   readonly classes: readonly string[];
 }
 
-/** Throws `UsageError` for code that a block could not have stored. */
 export function archiveCode({ expressionSoul, expressionState }: Tables): ArchiveCode {
   const souls = new Map(expressionSoul.map(({ id, name }) => [id, name ?? ""]));
   const functions = new Set<string>(), classes = new Set<string>();

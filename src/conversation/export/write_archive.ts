@@ -120,7 +120,6 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** A byte order mark belongs to the text, so `ignoreBOM` keeps it. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }

@@ -28,7 +28,6 @@ export class Semaphore {
     return this.runAmount(1, { work, signal });
   }
 
-  /** An amount above the limit counts as the limit, so that the work runs alone. */
   async runAmount<T>(
     amount: number,
     { work, signal }: { readonly work: () => Promise<T>; readonly signal: AbortSignal | undefined },
@@ -166,7 +165,6 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Resolves with false if the time is up first. A rejection also counts as settled. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -183,7 +183,6 @@ export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** Stops after about `limit` values, so that a huge value costs little time. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);

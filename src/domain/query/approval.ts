@@ -7,7 +7,7 @@ export interface ApprovalRequest {
   readonly what: string;
   /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
   readonly exact?: string | undefined;
-  /** The planned change of files as a unified diff. Channels show it as they show other diffs. */
+  /** This unified diff is the planned change of files, which channels show like other diffs. */
   readonly change?: string | undefined;
   readonly why: string;
   /** A lasting approval permits this scope, such as "network for npm ci …". */

@@ -130,7 +130,6 @@ export class CalledThings {
   readonly #names = new Set<string>();
   #others = 0;
 
-  /** Each run of a command counts, and so does each call that does not name its object. */
   add({ things, subject, subjects }: CalledAction, { exitCode }: Pick<HostCallEvent, "exitCode">): void {
     const isCounted = subject === "" || things === "times" || exitCode !== undefined ||
       this.#names.size >= MOST_COUNTED;

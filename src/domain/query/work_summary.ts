@@ -201,7 +201,7 @@ export class ChangedFiles {
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
     this.#files.delete(source);
-    this.#files.delete(path); // The list shows the last changed file first.
+    this.#files.delete(path);
     const file = known ?? unchanged(before === null);
     const now = after === null && body.length === 0
       ? { ...unchanged(file.made), done: "removed" }

@@ -94,7 +94,6 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
-    // A system error is about the target.
     throw (error instanceof Error && systemError(error, goal, { isBackup: true })) || error;
   } finally {
     db.close();
@@ -141,7 +140,6 @@ async function restoreDatabase(
   }
   const { db, schema } = await openExisting(from, "restore").catch((error) => {
     if (error instanceof UsageError) throw error;
-    // The error names the backup, not the database.
     throw isNoDatabase(error)
       ? new UsageError(`Cannot restore ${from}: it is not a database; name a backup`)
       : toStoreError(error, from);

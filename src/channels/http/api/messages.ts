@@ -274,7 +274,6 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** A retry may run in another branch, which the header names. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
