@@ -26,6 +26,7 @@ export type RunnerParts =
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
     readonly around?: (
+      branch: Pick<Branch, "workspace">,
       emit: Emit,
       run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
     ) => Promise<QueryResult>;
@@ -83,7 +84,7 @@ export class QueryRunner {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
-    const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
+    const whenFree = (): Promise<QueryResult> => around ? around(branch, options.emit, run) : run(options.emit);
     // A query that can begin at once, or that continues, is stored with its end, even if the user has already
     // cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;

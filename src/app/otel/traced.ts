@@ -11,15 +11,15 @@ type Around = NonNullable<ConversationParts["around"]>;
 type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }>;
 
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
-  const inner: Around = parts.around ?? ((emit, run) => run(emit));
-  const around: Around = async (emit, run) => {
+  const inner: Around = parts.around ?? ((_branch, emit, run) => run(emit));
+  const around: Around = async (branch, emit, run) => {
     const spans = new QuerySpans(tracer);
     const observed: Emit = (event) => {
       spans.event(event);
       emit(event);
     };
     try {
-      return await tracer.within(spans, () => inner(observed, run));
+      return await tracer.within(spans, () => inner(branch, observed, run));
     } catch (error) {
       spans.close(error);
       throw error;

@@ -73,7 +73,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: () => new WorkFolder().remove(),
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
-      // Hooks run in the workspace of the settings, not in the copy of a replay.
+      // A replay works in a copy of the workspace.
       ...request.playback ? {} : await hooksOf(settings, commands),
       ...request.playback ? {} : changesReader(settings, { ...commands, env }),
       secrets: (workspace) => secretsIn(settings, workspace),
@@ -224,12 +224,12 @@ async function nodeOf(
 }
 
 async function hooksOf(
-  { config: { hooks }, workspace }: Settings,
+  { config: { hooks } }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
 ): Promise<Pick<ConversationParts, "around">> {
   if (!spawn || [hooks.request, hooks.edit, hooks.end].every((commands) => commands.length === 0)) return {};
   const { userHooks } = await import("./user_hooks.ts");
-  return { around: userHooks({ hooks, workspace, spawn }) };
+  return { around: userHooks({ hooks, spawn }) };
 }
 
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {

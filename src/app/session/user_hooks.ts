@@ -15,13 +15,12 @@ type Spawn = NonNullable<ConversationParts["spawn"]>;
 
 interface HookParts {
   readonly hooks: Settings["config"]["hooks"];
-  readonly workspace: string;
   readonly spawn: Spawn;
 }
 
 export function userHooks(parts: HookParts): Around {
-  return async (emit, run) => {
-    const hooks = new QueryHooks(parts);
+  return async ({ workspace }, emit, run) => {
+    const hooks = new QueryHooks({ ...parts, workspace });
     const listen = (event: QueryEvent): void => {
       emit(event);
       hooks.take(event);
@@ -33,7 +32,7 @@ export function userHooks(parts: HookParts): Around {
 }
 
 class QueryHooks {
-  readonly #parts: HookParts;
+  readonly #parts: HookParts & { readonly workspace: string };
   readonly #notes = new Map<string, string>();
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
@@ -41,7 +40,7 @@ class QueryHooks {
   #edits = 0;
   #facts: Readonly<Record<string, unknown>> = {};
 
-  constructor(parts: HookParts) {
+  constructor(parts: HookParts & { readonly workspace: string }) {
     this.#parts = parts;
   }
 

@@ -35,14 +35,14 @@ async function query(
   let told: readonly string[] = [];
   const around = userHooks({
     hooks: { ...NO_HOOKS, ...hooks },
-    workspace: "/work",
-    spawn: (_workspace, [, , command = ""], options) => {
+    spawn: (workspace, [, , command = ""], options) => {
+      assert.equal(workspace, "/work", "the workspace of the conversation");
       ran.push({ command, given: JSON.parse(String(options.input)), options });
       const ended = { code: 0, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
       return Promise.resolve({ ...ended, ...ends(command) } as Spawned);
     },
   });
-  const result = await around((event) => void seen.push(event), async (emit, between) => {
+  const result = await around({ workspace: "/work" }, (event) => void seen.push(event), async (emit, between) => {
     const emitter = new Emitter(emit, { queryId: "q", now: () => 0 });
     emitter.send({ type: "started", conversationId: "c", request: "Do it", model: "m" });
     for (const path of changes) {
@@ -114,7 +114,7 @@ Deno.test("the model and the user read the end of the output of commands for cha
 Deno.test("the next model call waits for the commands for changed files and shows their output", async () => {
   const { promise: edited, resolve: edit } = Promise.withResolvers<void>();
   let asked = 0;
-  const around: NonNullable<ConversationParts["around"]> = (emit, run) =>
+  const around: NonNullable<ConversationParts["around"]> = (_branch, emit, run) =>
     run(emit, async () => {
       if (++asked === 1) return [];
       await edited;

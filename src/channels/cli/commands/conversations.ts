@@ -67,7 +67,7 @@ export async function forkConversation(
 ): Promise<number> {
   const place = flags.at === undefined ? id : `${id}@${flags.at}`;
   const made = await browse({ services, flags }, async ({ conversations }) => {
-    return await conversations.fork(await forkPoint(conversations, place));
+    return await conversations.fork((await forkPoint(conversations, place)).point);
   });
   const { conversationId, branchId } = made;
   if (!flags.json) {

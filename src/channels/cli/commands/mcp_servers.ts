@@ -66,7 +66,8 @@ export async function addMcpServer(
   const done = await put(true);
   const has = answered?.state === "ok" ? ` (${answered.found})` : "";
   const report = { name, ...server, ...stateOf(answered) };
-  printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
+  const use = done.overruled === "" ? "Vis uses it from the next start." : `${done.overruled} overrides it.`;
+  printReport(report, [`Added ${name}${has} in ${done.path}. ${use}`], { io, flags });
   if (answers === null) {
     io.stderr(
       `vis: Vis did not check ${name}, and does not use it: the extension for MCP servers is not loaded; ` +
@@ -99,8 +100,13 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
     const hint = near === null ? "vis mcp list shows all servers" : `did you mean ${near}?`;
     throw new UsageError(`Cannot remove server ${name}: no server has this name; ${hint}`);
   }
-  const { path } = await admin.unset(`${key}.${name}`, { project: false });
-  return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
+  const { path, changed } = await admin.unset(`${key}.${name}`, { project: false });
+  const still = name in await serversOf(admin, key)
+    ? (await admin.explain(key)).layers.findLast(({ value }) => name in Object(value))?.where
+    : undefined;
+  if (!changed) throw new UsageError(`Cannot remove server ${name}: ${still} has it; edit that file`);
+  const rest = still === undefined ? "" : `; ${still} still has it`;
+  return printReport({ name, path }, [`Removed ${name} from ${path}${rest}`], input);
 }
 
 export async function mcpLoginCommand(

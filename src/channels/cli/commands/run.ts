@@ -17,7 +17,7 @@ import {
 } from "../../../domain/query/typed_request.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
 import { jsonText } from "../output.ts";
-import { type CommandInput, forkPoint, withSession } from "../program/command.ts";
+import { type CommandInput, forkPoint, inOwnWorkspace, withSession } from "../program/command.ts";
 import { type Progress, type QueryCommandFlags, runQueryCommand } from "../query_command.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
@@ -36,9 +36,10 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
 
 export async function runCommand(
   prompt: string,
-  { services, io, flags }: CommandInput<RunFlags>,
+  { services, io, flags: named }: CommandInput<RunFlags>,
 ): Promise<number> {
-  checkWhere(flags);
+  checkWhere(named);
+  const flags = await inOwnWorkspace({ services, flags: named, fork: named.fork });
   const { context, ...given } = await readGiven(flags, io);
   const opening = services.open({ ...flags, oneRequest: true, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
   const code = await withSession(opening, (session) =>
@@ -49,7 +50,9 @@ export async function runCommand(
       traceOf: (result) => traceOf(result, session),
       begin: async (options, progress) => {
         const onBranch = async (branch: Conversation): Promise<void> => {
-          if (!flags.quiet) await announce(progress, { session, branch, flags });
+          if (flags.quiet) return;
+          await announce(progress, { session, branch, flags });
+          if (flags.cwd !== named.cwd) progress.line(`vis · in ${visibleText(session.workspace)}`);
         };
         const all = { ...options, refuseWhenBusy: true, onBranch };
         if (flags.more) return await session.conversations.more(await continued(session, flags), all);
@@ -133,7 +136,7 @@ const FINDINGS_SCHEMA = {
 };
 
 async function targetOf({ conversations, workspace }: Session, flags: RunFlags): Promise<AskTarget> {
-  if (flags.fork) return await forkPoint(conversations, flags.fork);
+  if (flags.fork) return (await forkPoint(conversations, flags.fork)).point;
   if (flags.conversation) return await conversations.byId(flags.conversation);
   const latest = flags.continue ? await conversations.latest(workspace) : null;
   return latest ?? { channel: "cli", workspace };
@@ -196,7 +199,8 @@ export async function retryCommand(
   id: string,
   { services, io, flags }: CommandInput<RetryFlags>,
 ): Promise<number> {
-  return await withSession(services.open({ ...flags, oneRequest: true }), async (session) => {
+  const { conversation: _id, ...own } = await inOwnWorkspace({ services, flags: { ...flags, conversation: id } });
+  return await withSession(services.open({ ...own, oneRequest: true }), async (session) => {
     const { conversations } = session;
     const branch = await conversations.byId(id);
     const queries = await conversations.queries(branch);
@@ -438,12 +442,13 @@ export interface PromptFlags extends OpenRequest {
 /** Without words, the command shows a stored step. */
 export async function promptCommand(
   { text: prompt, only }: TypedRequest,
-  { services, io, flags }: CommandInput<PromptFlags>,
+  { services, io, flags: named }: CommandInput<PromptFlags>,
 ): Promise<number> {
+  const asked = prompt.trim() !== "";
+  const flags = asked ? await inOwnWorkspace({ services, flags: named }) : named;
   if (flags.iteration !== undefined && flags.conversation === undefined) {
     throw new UsageError("Cannot show a step: no conversation is named; add --conversation to --iteration");
   }
-  const asked = prompt.trim() !== "";
   if (asked && flags.iteration !== undefined) {
     throw new UsageError(
       "Cannot show both a request and a stored step: they exclude each other; omit the request or --iteration",

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { ConfigError, UsageError } from "../../../domain/errors.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
-import { FLAGS, namesFamiliar, readRunSettings, refuseMisread } from "../program/command.ts";
+import { FLAGS, inOwnWorkspace, namesFamiliar, readRunSettings, refuseMisread } from "../program/command.ts";
 
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
@@ -37,7 +37,7 @@ export async function screenCommand(
       'Cannot start interactive mode: stdin or stdout is not a terminal; use vis run "…"',
     );
   }
-  return await services.screen(request);
+  return await services.screen(await inOwnWorkspace({ services, flags: request }));
 }
 
 async function parsed(

@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
-import type { BranchPoint } from "../../../domain/records/conversations.ts";
-import type { Io, Services, Session } from "../../channel.ts";
+import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 
 export interface CommandGroup {
   readonly heading: string;
@@ -211,8 +212,33 @@ export async function browse<T>(
   return await withSession(services.open(request), work);
 }
 
-export async function forkPoint(conversations: Conversations, place: string): Promise<BranchPoint> {
+/** A conversation of another workspace works in its own workspace, with the settings there. */
+export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conversation?: string | undefined }>(
+  { services, flags, fork }: {
+    readonly services: Services;
+    readonly flags: Flags;
+    readonly fork?: string | undefined;
+  },
+): Promise<Flags> {
+  const { conversation, cwd } = flags;
+  if (conversation === undefined && fork === undefined) return flags;
+  const [own, here] = await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const branch = fork === undefined
+      ? await conversations.byId(conversation ?? "")
+      : (await forkPoint(conversations, fork)).branch;
+    return [branch.workspace, workspace] as const;
+  });
+  // The user may have moved the folder.
+  if (own === here || !existsSync(own)) return flags;
+  if (cwd === undefined) return { ...flags, cwd: own };
+  throw new UsageError(`Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd`);
+}
+
+export async function forkPoint(
+  conversations: Conversations,
+  place: string,
+): ReturnType<Conversations["records"]["point"]> {
   const cut = place.indexOf("@");
   const [id, at] = cut === -1 ? [place, null] : [place.slice(0, cut), place.slice(cut + 1)];
-  return (await conversations.records.point(id, at)).point;
+  return await conversations.records.point(id, at);
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { ConfigAdmin, OpenRequest, ScreenRequest } from "../../../../src/channels/channel.ts";
+import type { ConfigAdmin, OpenRequest, ScreenRequest, Session } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-async function run(args: readonly string[], { terminal = true, problem = "" } = {}) {
+async function run(args: readonly string[], { terminal = true, problem = "", workspace = Deno.cwd() } = {}) {
   const io = fakeIo({ args, stdinIsTerminal: terminal, stdoutIsTerminal: terminal });
   const asked: ScreenRequest[] = [];
   const providers = problem === "" ? [{ name: "p" }] : [];
@@ -15,6 +15,12 @@ async function run(args: readonly string[], { terminal = true, problem = "" } = 
     configAdmin: () => Promise.resolve({ layer } as Partial<ConfigAdmin> as ConfigAdmin),
     providerAdmin: () =>
       Promise.resolve(fakeAdmin({ providers: () => Promise.resolve({ providers, problem, notes: [] } as never) })),
+    open: () =>
+      Promise.resolve({
+        workspace: Deno.cwd(),
+        conversations: { byId: () => Promise.resolve({ workspace }) },
+        close: () => Promise.resolve(),
+      } as unknown as Session),
     screen: (request) => {
       asked.push(request);
       return Promise.resolve(7);
@@ -35,6 +41,17 @@ Deno.test("vis hands its flags to the screen", async () => {
   assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
   const [set] = (await run(["--set", "model=m", "go on"])).asked;
   assert.deepEqual([set?.set?.values, set?.request], [{ given: ["model=m"] }, "go on"]);
+});
+
+Deno.test("vis shows a conversation in its own workspace, if this folder exists", async () => {
+  const [elsewhere, gone] = [Deno.realPathSync("/"), "/gone"];
+  const show = async (args: readonly string[], workspace: string) =>
+    await run(["--conversation", "abc", ...args], { workspace });
+  assert.deepEqual((await show([], elsewhere)).asked, [{ conversation: "abc", cwd: elsewhere }]);
+  assert.deepEqual((await show([], gone)).asked, [{ conversation: "abc" }]);
+  const { code, err } = await show(["--cwd", "/tmp"], elsewhere);
+  assert.equal(code, 2);
+  assert.match(err, /Cannot use --cwd \/tmp: the conversation belongs to \/; leave out --cwd/);
 });
 
 Deno.test("vis with -c and a setting, as in a similar program, names --set", async () => {

@@ -72,7 +72,7 @@ Deno.test("retryCommand() runs the last query again, or another in a fork, and s
   const last = engineServices(engine);
   assert.equal(await retryCommand(id, { ...last, flags: { ...QUIET, quiet: false } }), 0);
   assert.equal(last.io.out, "11: again\n");
-  assert.equal(last.requests[0]?.oneRequest, true);
+  assert.equal(last.requests.at(-1)?.oneRequest, true);
   assert.match(last.io.err, /retrying request 2 of [0-9a-f-]{13}\nsecond\n/);
   assert.equal((await engine.conversations.branches(id)).length, 1);
   const first = engineServices(engine);
