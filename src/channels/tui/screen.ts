@@ -90,7 +90,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const ESC = "\x1b";
-const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 10_000, PAUSE_MS = 5_000;
+const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 5_000, PAUSE_MS = 5_000;
 /** The demo has scripted replies to this request. */
 export const DEMO_REQUEST = "How many files and lines are there?";
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
