@@ -156,13 +156,16 @@ const PRINT: readonly string[] = ["-p", "--print"];
 
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
+  const aliasOf = (word = ""): readonly string[] | undefined =>
+    Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined;
+  if (first === "help" && rest.length === 1) return [first, ...aliasOf(rest[0]) ?? rest];
   if (commands.includes(first)) return args;
   // Words other than an id after "continue" are a request, such as "continue with the tests".
   if (RESUME.includes(first) && (first === "resume" || rest.length < 2 && rest.every((word) => ID.test(word)))) {
     const [id = "", ...more] = rest;
     return ID.test(id) ? ["--conversation", id, ...more] : ["-c", ...rest];
   }
-  const alias = Object.hasOwn(ALIASES, first) ? ALIASES[first] : undefined;
+  const alias = aliasOf(first);
   if (alias) return [...alias, ...rest];
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   if (!args.slice(0, end).some((arg) => PRINT.includes(arg))) return args;

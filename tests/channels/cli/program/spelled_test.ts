@@ -21,6 +21,8 @@ Deno.test("spelled() returns the intended command", () => {
     ["-c --print fix-it", "run -c fix-it"],
     ["fix-it -p", "run fix-it"],
     ["config list", "config list"],
+    ["help login", "help auth login"],
+    ["help resume", "help resume"],
     ["run -p", "run -p"],
     ["-- -p", "-- -p"],
     ["toString", "toString"],
