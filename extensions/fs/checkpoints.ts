@@ -38,7 +38,7 @@ const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Before a change by `fs`, `begin` stores the change as unfinished. After changes by a command, `record` stores them. */
+/** `begin` stores a change by `fs` before it happens, so that the next process can revert it after a kill. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -107,7 +107,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Returns unfinished changes whose processes have ended, newest first. */
+  /** The newest change comes first, because recovery reverts changes in reverse order. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -158,7 +158,7 @@ export class Checkpoints {
     }
   }
 
-  /** If the system has no file locks, a change that is younger than `YOUNG_MS` counts as running. */
+  /** Without `Kernel`, Vis cannot test the lock, so a change that is younger than `YOUNG_MS` counts as running. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
@@ -194,7 +194,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** A reader sees the whole file or no file. The lock lasts until the caller closes the file. */
+/** A reader sees the whole file or no file. The caller closes the file, which ends its lock. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });

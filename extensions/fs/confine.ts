@@ -6,8 +6,8 @@ export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path is relative to the workspace, with `/` and without links. Outside of the workspace, the path begins with
-   * `..`. */
+  /** The path is relative to the workspace, uses `/`, and leads through no link. Outside of the workspace, the path
+   * begins with `..`. */
   readonly real: string;
   readonly path: string;
   readonly info: Facts | null;
@@ -49,7 +49,7 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Throws RangeError for guarded folders. The caller checks paths outside of the workspace with `outsidePaths`. */
+/** The caller checks paths outside of the workspace with `outsidePaths`. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -83,8 +83,7 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** Returns the paths that the user must allow. The result is empty if the user allowed changes in the whole
- * repository. */
+/** With `isOpen`, the user has already allowed changes in the whole repository. */
 export function outsidePaths(
   { isOpen = false }: Pick<Workspace, "isOpen">,
   paths: readonly string[],
@@ -171,7 +170,7 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   );
 }
 
-/** A write to these folders could name commands for git or change settings of Vis. */
+/** A write to these folders could make git run commands, or change settings of Vis. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
@@ -179,7 +178,7 @@ export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** Some file systems ignore case, trailing dots, streams and invisible characters. */
+/** Some file systems ignore case, trailing dots, NTFS streams and invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");
@@ -216,7 +215,7 @@ export class FolderGuard {
     throw new RangeError("The workspace is a repository's own folder, such as .git, whose parts Vis does not change");
   }
 
-  /** Throws RangeError if the new entry would make the folder a repository, because its settings can run commands. */
+  /** A new entry must not make a folder a repository, because the settings of a repository can run commands. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;

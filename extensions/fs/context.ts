@@ -16,8 +16,7 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
-  /** A change read these secret files before the user allowed the reading. The model gets the result or the error after
-   * the answer of the user. */
+  /** A change reads secret files first, because the question to the user shows the change. */
   readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly changedFile: EnvironmentView["changedFile"];

@@ -75,7 +75,7 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Vis asks about changes outside of the workspace after it knows that the change is possible. */
+  /** The first attempt finds the paths outside of the workspace. After the user allows them, `make` runs again. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -124,7 +124,7 @@ export class FsPlaces {
   }
 }
 
-/** `root` and `top` are real paths. Systems without openat2 get the less safe `PathTree`. */
+/** `root` and `top` must be real paths. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });

@@ -15,7 +15,7 @@ import { advised, type CallOutcome, counted, defineExtension, type EnvironmentVi
 
 const places = new FsPlaces();
 
-/** A text of 16 MiB needs this memory, as bytes and as a string. A change needs the text before and after. */
+/** The larger room has space for 16 MiB of text before and after a change. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");

@@ -4,8 +4,8 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** U+DC00 in the text means the first invalid sequence of bytes, U+DC01 the next, and so on. Valid UTF-8 cannot
-   * contain these characters. */
+  /** U+DC00 in the text stands for the first distinct invalid byte sequence, and U+DC01 for the next. Valid UTF-8
+   * cannot contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 
@@ -47,8 +47,7 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** The new text has U+FFFD where the old text has invalid bytes. Throws Error if a U+FFFD could mean several
- * sequences. */
+/** The new text has U+FFFD where the old text has invalid bytes. Throws if a U+FFFD could mean several sequences. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));

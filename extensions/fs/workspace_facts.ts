@@ -36,7 +36,6 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Returns "" if the folder is unreadable. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";

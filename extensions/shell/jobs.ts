@@ -26,7 +26,6 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** The command runs beyond the call. Rejects like `run`, and with Error if `MOST_RUNNING` commands are running. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -54,7 +53,7 @@ export async function start(
       }
     })
   );
-  // The user may take any time to allow the command.
+  // The user may take any time to allow the command, so `waitMs` begins when the command begins.
   if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
   return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
 }
@@ -63,7 +62,6 @@ export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;
 }
 
-/** Rejects with Error if the command is unknown, has no input, has ended, or has not read earlier input. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -99,7 +97,7 @@ async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<File
 
 const RUNNING = "running/";
 
-/** The store tells a later process of Vis that the command ran. The returned function forgets the ended command. */
+/** A later process of Vis reads this record to report commands that ended with this process. */
 async function remember(
   { store, branchId, closed, endsWithQuery = false }: EnvironmentView,
   { id, command }: { readonly id: string; readonly command: string },
@@ -139,8 +137,8 @@ export class Jobs {
   #next = 1;
   #lost: Promise<readonly Job[]> | null = null;
 
-  /** In the first request of this process, returns the commands that ended with an earlier process. Later requests get
-   * an empty list. */
+  /** The first call resolves with the commands that ended with an earlier process. Later calls forget these commands
+   * and resolve with an empty list. */
   async lost(env: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
     if (this.#lost === null) return await (this.#lost = this.#findLost(env));
     for (const { id } of await this.#lost) await env.store?.delete(`${RUNNING}${id}`).catch(() => {});
@@ -163,7 +161,6 @@ export class Jobs {
     return lost;
   }
 
-  /** Throws Error if `MOST_RUNNING` commands are running. */
   add(make: (id: string) => Job): Job {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
@@ -240,7 +237,6 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Throws Error if the command does not get the text. */
   write(text: string, cannot: string): void {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) throw new Error(`${cannot}: its input has ended`);
@@ -302,7 +298,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** This number of bytes before `output` was lost, because no call read them in time. */
+  /** The ring lost this number of bytes before `output`, because no call read them in time. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;
@@ -393,7 +389,6 @@ export class Job {
     if (end) this.#input.end();
   }
 
-  /** `stop` kills a command that does not end. Returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;
@@ -450,7 +445,7 @@ interface OutputPart {
   readonly missed: number;
 }
 
-/** The output may continue for days, so the ring keeps only its newest bytes. */
+/** The length of the output has no limit, so the ring keeps only the newest bytes. */
 export class OutputRing {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #total = 0;

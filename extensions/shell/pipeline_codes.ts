@@ -95,7 +95,7 @@ export class PartCodes {
     // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.
     const isSame = failed.at(-1)?.codes.join() === this.#last.join();
     const before = isSame ? failed.slice(0, -1) : failed;
-    // Otherwise, the last codes are of a condition of `if` or `while`, and the line ended without another command.
+    // If `isEnd` is false, the last codes belong to a condition of `if` or `while`, and no command ran after it.
     const isEnd = this.#last.at(-1) === code;
     const last = isEnd ? this.#last : [...isSame ? this.#last : [], code];
     const names = this.#pipelines.at(-1) ?? [], isNamed = names.length === last.length;

@@ -25,7 +25,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** A failed command is a result. Rejects if Vis refuses the command, or cannot start it. */
+/** A command that fails is a result. Rejects if Vis or the user refuses the command, or if Vis cannot start it. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -75,8 +75,7 @@ async function nameOption({ approve }: EnvironmentView, wall: WallHint | null): 
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Users and later steps see an excerpt of a failed command's output. Returns the name of the variable with the output,
- * or null without such a variable. */
+/** Users and later steps see only an excerpt of the output, so a variable keeps the output of a failed command. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -421,8 +420,7 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns null if no rule refuses the command. Each part of a command line must pass. A command can
- * evade these patterns, so the rules only prevent mistakes; a complete wall confines every command. */
+/** A command can evade these patterns, so the rules only prevent mistakes. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -439,8 +437,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Quoted text of a line may be a command line for another shell, so Vis splits it, too. Further parts can only refuse
- * more. A list of words is one part. */
+/** Quoted text may be a command line for another shell, so Vis also splits quoted text. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const parts = lineOf(command).split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
   return typeof command === "string" ? parts : [trimmed(lineOf(command))];
@@ -453,7 +450,7 @@ function matches(pattern: string, text: string): boolean {
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
 }
 
-/** People read these texts instead of the hints of the results, which name options of the model. */
+/** `hint` names options of the model's call, so people read another text. */
 const PEOPLE_HINTS = new WeakMap<object, string>();
 
 /** A missing program explains a failure better than the wall does. */
@@ -491,8 +488,7 @@ const TAIL_CHARS = 4_000;
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
-/** A failed test is a failure even if the exit code belongs to another
- * command, as in `npm test | tail`. */
+/** A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome(result: CommandEnd): CallOutcome {
   return endOutcome(result, PEOPLE_HINTS.get(result));
 }
@@ -574,7 +570,7 @@ const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 /** Vis holds these names where a command could make a repository of the folder itself. */
 const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
-/** Where the wall refuses the folder of a path, Node.js says that the folder is missing. */
+/** If the wall refuses to create the folder of a path, Node.js reports that the folder is missing. */
 const UNMADE = /\bENOENT\b.*\bmkdir\b/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Commands can see the system's folders, so the wall does not cause errors about files there. */
@@ -610,8 +606,7 @@ export interface CommandRights {
   readonly isWider?: boolean;
 }
 
-/** The hint names a way out, such as the setting that would allow the action. Returns null if the output shows no
- * refusal by the wall. */
+/** The hint names a way out, such as the setting that would allow the action. */
 export function wallHint(
   { config, workspace, root = workspace, onlyReads = false }: Pick<
     EnvironmentView,

@@ -3,13 +3,13 @@ import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { isWithin, shorten, someOf } from "@vis/extension";
 
-/** Tools write these names also without a request, so their loss surprises nobody. */
+/** Tools write these folders on their own, so nobody misses them. */
 const CACHES = new Set([
   ...[".cache", ".npm", ".yarn", ".yarnrc", ".bun", ".deno"],
   ...[".cargo", ".rustup", ".gradle", ".m2", ".nuget", ".dotnet", "go"],
 ]);
-/** Tools change such files only if somebody wants it. Other new files may be left by a build, because `$TMPDIR` is the
- * same folder. */
+/** Tools change such files only on purpose. Other new files may come from a build, because `$TMPDIR` is the same
+ * folder. */
 const SETTINGS = /^\.(?!config$)[\w.-]{0,60}(?:rc|profile|config|env|login|logout|aliases|ignore|\.conf|\.toml)$/;
 const FILE_OF_HOME = /(?<![^\s=:"'(;&|>])(?:~|"?\$\{?HOME\}?"?)\/([\w.+-]{1,60})/g;
 const HOME_ITSELF = /(?<![^\s=:"'(;&|>])(?:~|\$\{?HOME\}?)\/?(?=["\s;&|)]|$)/;
@@ -26,8 +26,7 @@ const OF_HOME = /^~(?=\/|$)/;
 const TEMPORARY = [tmpdir(), "/tmp", "/var/tmp"];
 const UNKNOWN_PART = /\/?[^/]*[$*?[\\].*$/;
 
-/** Behind a wall, `rm -rf` of a file outside the workspace succeeds without an effect. Returns the files of such a
- * command, in the words of the command and as paths. */
+/** Behind a wall, `rm -rf` of a file outside the workspace succeeds without an effect. */
 export function removalsOutside(
   command: string,
   { cwd, within, home = homedir() }: {
@@ -68,8 +67,7 @@ export async function missedRemovals(
   };
 }
 
-/** `names` are the names at the top of the temporary home that the command wrote. Returns null if the command
- * wrote nothing there that somebody could miss. */
+/** `names` has the top-level names that the command wrote in its temporary home. */
 export function discardedFiles(command: string, names: readonly string[]): Discarded | null {
   const named = new Set(Array.from(command.matchAll(FILE_OF_HOME), ([, name]) => name));
   const isHome = HOME_ITSELF.test(command);

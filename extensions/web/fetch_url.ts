@@ -40,7 +40,7 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Vis checks each redirect like the first request. Rejects with the signal's reason, and with Error. */
+/** Vis checks each redirect like the first request. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -169,7 +169,7 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
 
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Keys and similar values are only for the original origin. */
+/** Other headers may carry keys, which are only for the first origin. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

@@ -149,7 +149,6 @@ function allowed({ config }: EnvironmentView): string {
   return [...hosts, ...local].join(", ");
 }
 
-/** The address of the settings precedes the search of the model's service. Returns null if neither exists. */
 function searchPlace({ config, router }: Pick<EnvironmentView, "config" | "router">): SearchPlace | null {
   const { searchUrl = null } = (config ?? {}) as { readonly searchUrl?: string | null };
   if (searchUrl !== null) return { kind: "address", url: searchUrl };

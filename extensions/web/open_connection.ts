@@ -3,8 +3,7 @@ import { lookup } from "node:dns";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** A later DNS response has no effect, because Vis checks the addresses and connects to one of them. Rejects with
- * Error, and with the signal's reason. */
+/** Vis connects to an address that it has checked, so a later DNS response has no effect. */
 export async function openConnection(
   url: URL,
   { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
@@ -190,18 +189,18 @@ function class6(groups: readonly number[]): AddressClass {
   const [first = 0, second = 0, third = 0] = groups;
   const zeros = (to: number): boolean => groups.slice(0, to).every((group) => group === 0);
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
-  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // This is an IPv4-mapped address.
+  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // The range ::ffff:0:0/96 has IPv4-mapped addresses.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // This is the loopback address.
-  if ((first & 0xfe00) === 0xfc00) return "private"; // This is a unique local address.
+  if (zeros(7) && groups[7] === 1) return "private"; // The loopback address is ::1.
+  if ((first & 0xfe00) === 0xfc00) return "private"; // The range fc00::/7 has unique local addresses.
   if ((first & 0xe000) !== 0x2000) return "never";
-  if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols have these addresses.
-  if (first === 0x2001 && second === 0xdb8) return "never"; // This address is for documentation.
+  if (first === 0x2001 && second < 0x200) return "never"; // The range 2001::/23 is for Teredo and other protocols.
+  if (first === 0x2001 && second === 0xdb8) return "never"; // The range 2001:db8::/32 is for documentation.
   if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never";
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 
-/** The URL parser handles spellings other than four decimal numbers. */
+/** The URL parser has already normalized other spellings. */
 function parse4(text: string): number | null {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {

@@ -10,7 +10,7 @@ export interface PageHandler {
 const SLICE = 32 << 10, SLICE_MS = 6;
 const MAX_VALUE = 8_000, MAX_ATTRIBUTES = 100;
 
-/** The library's own parser would take quadratic time in the depth of a page. Pauses let other work run. */
+/** The library's own parser would take quadratic time in the depth of a page. */
 export async function readTokens(
   page: string,
   handler: PageHandler,

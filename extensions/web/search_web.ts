@@ -20,7 +20,7 @@ export type SearchPlace =
   | { readonly kind: "address"; readonly url: string }
   | { readonly kind: "service"; readonly name: string };
 
-/** A query carries data to a search engine, so the user allows searches like hosts. */
+/** A search sends data to a search engine, so the user must allow searches. */
 export async function searchWeb(
   env: EnvironmentView,
   query: string,
@@ -70,7 +70,7 @@ async function searchService({ searchWeb }: EnvironmentView, query: string): Pro
   return await searchWeb(query);
 }
 
-/** The API is https://docs.searxng.org/dev/search_api.html. */
+/** The address must have the API https://docs.searxng.org/dev/search_api.html. */
 async function searchAddress(
   env: EnvironmentView,
   { query, address, limit, outside }: {
@@ -125,7 +125,7 @@ function addressIn(url: unknown): string {
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : "";
 }
 
-/** Titles and snippets are foreign text of one line, without control characters. */
+/** Titles and snippets are untrusted, so control characters and line breaks become spaces. */
 function lineOf(text: unknown, most: number): string {
   return typeof text === "string" ? shorten(text.replace(/[\s\p{C}]+/gu, " ").trim(), most) : "";
 }

@@ -31,11 +31,11 @@ interface RequestFacts {
   readonly method: "GET" | "POST";
   readonly body?: unknown;
   readonly outside?: Outside;
-  /** With `rules`, the caller has already decided about the host, so Vis does not ask you. */
+  /** With `rules`, the caller has already decided about the host, so Vis does not ask the user. */
   readonly rules?: WebRules;
 }
 
-/** A response is data whatever its status. Rejects with Error if no response arrived, or if its JSON is too large. */
+/** A response of any status is a result. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -51,8 +51,6 @@ function facts({ status, url, headers }: Fetched): WebFacts {
   return { status, url: url.href, headers: Object.fromEntries(shown) };
 }
 
-/** Rejects with the signal's reason, or with Error of the form `Cannot get https://…: why`, where `get` is the method.
- */
 async function fetchPage(
   env: EnvironmentView,
   text: string,
@@ -81,8 +79,7 @@ async function fetchPage(
   }
 }
 
-/** Vis may ask the user about the host of this request, but not about the host of a redirect. Rejects with Error if the
- * user refuses. */
+/** Vis may ask the user about the host of this request, but not about the host of a redirect. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -105,7 +102,7 @@ async function allowing(
   const exact = `${method} ${url.href}`;
   const { allowed, reason } = await env.approve({ what: `send a request${sent}`, exact, why: "", scope, option });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
-  // The command replaces the whole list of hosts.
+  // The command replaces the whole list, so the advice names it only for an empty list.
   const way = rules.hosts.length === 0
     ? `the user allows it with vis config set web.hosts ${host}`
     : `the user can add it to web.hosts in ${configFileOf(env)}`;
@@ -167,8 +164,7 @@ const OWN =
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** The names are in lower case. Throws Error for too many headers, for an invalid or long header, and for a header that
- * only Vis sets. */
+/** The names are in lower case. */
 function requestHeaders(
   wanted: Readonly<Record<string, string>> = {},
   type: Readonly<Record<string, string>>,
@@ -202,7 +198,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** An incomplete or invalid JSON body is text. */
+/** A truncated or invalid JSON body is text. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

@@ -22,19 +22,17 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Vis writes the new content of a path under its temporary name, and without a temporary name in place. */
+  /** Maps the path of a file to its temporary file. Vis overwrites or only renames a file without an entry. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Vis can remove a temporary file from an open folder even if another program moves the folder. At most this many
- * folders stay open. */
+/** While the folder stays open, `KernelTree` can remove a temporary file even after another program moved the
+ * folder. */
 const MOST_HELD = 100;
 
-/** A file gets no temporary name if a replacement is impossible or would lose attributes, or if the change only renames
- * the file. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -62,7 +60,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
 }
 
 /** Vis writes temporary files first, so a failure there leaves existing files as they were. After a later failure,
- * earlier changes remain. Rejects with Error that names the file. */
+ * earlier changes remain, so the caller must revert them. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -216,7 +214,7 @@ function lastOf(path: string): string {
 function quietly(run: () => void): void {
   try {
     run();
-  } catch { /* Another process removed the temporary file. */ }
+  } catch { /* A temporary file or a full folder may stay. */ }
 }
 
 export function isTemporary(name: string): boolean {

@@ -18,15 +18,15 @@ const MOST_ASKED = 50;
 
 interface Change {
   readonly change: string;
-  /** Folders come before their contents. Callers may omit missing folders. */
+  /** A folder comes before its contents. Callers may omit missing parent folders. */
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
   readonly of?: readonly string[];
   readonly kept?: readonly string[];
 }
 
-/** Reverts the change after a failure; after a kill, the next process reverts the change. Rejects with
- * `OutsideWorkspace` for files that the user must allow. */
+/** Reverts the change after a failure. After a kill, the next process that uses the workspace reverts the change from
+ * its checkpoint. Rejects with `OutsideWorkspace` if the user must first allow a path. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -188,7 +188,7 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** Vis must be able to undo a change, so a change removes or moves at most this many bytes. */
+/** Undo needs the old content, so a call removes or moves at most this many bytes. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
 export async function takeSnapshot(
@@ -229,7 +229,6 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
-/** Changes that another program made in the meantime stay. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -332,6 +331,6 @@ function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): voi
     try {
       using folder = tree.folder(dirname(path), (one) => guard.check(one));
       if (isTemporary(name)) folder.remove(name);
-    } catch { /* Another process removed the file. */ }
+    } catch { /* A temporary file that Vis cannot remove stays. */ }
   }
 }

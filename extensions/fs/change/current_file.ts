@@ -13,8 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes. Rejects with Error if the
- * file has changed since the conversation read it, and for a write if the conversation read it with replaced bytes. */
+/** Resolves with null if the file is missing. Rejects if a file that the conversation read has changed since. For other
+ * actions than a write, content that the conversation knew earlier is acceptable. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -171,7 +171,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
 
 const HIDDEN_LINE = "-[not shown]";
 
-/** The diff for a question. Vis stores questions, so the diff of a secret file has none of its old lines. */
+/** Vis stores approval questions, so the diff of a secret file shows none of its old lines. */
 export async function shownChange(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },
@@ -217,7 +217,7 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** The parser may not know the language of a file, so a fault that the file already had gets no note. */
+/** The parser may not support the language of a file, so a fault that the file already had gets no note. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

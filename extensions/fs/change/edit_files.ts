@@ -82,7 +82,6 @@ export async function editFiles(
   return results;
 }
 
-/** A fault of one file keeps its class and its advice. */
 function refuseFaults(faults: readonly Error[]): void {
   const [first] = faults;
   if (first === undefined) return;

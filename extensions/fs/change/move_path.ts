@@ -14,7 +14,6 @@ interface Moved {
   readonly diff: string;
 }
 
-/** Creates missing folders. Rejects with Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
@@ -84,8 +83,7 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Folders come before their contents. Rejects with RangeError if a path is guarded, too deep or not a regular
- * file, or if undo cannot keep all files. */
+/** A folder comes before its contents. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

@@ -16,9 +16,9 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { advised, Pace, reasonOf, someOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */
+  /** If true, the undo also changes files with later changes or in a commit, and files that an earlier undo kept. */
   readonly force?: boolean | undefined;
-  /** If true, the undo changes the other files if it cannot change all. */
+  /** If true, an undo that must keep some files changes the others. */
   readonly rest?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   /** The diffs of a dry run show the undo instead of the changes that it would revert. */
@@ -40,9 +40,7 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5, MAX_KEPT = 50;
 
-/** Without `dryRun`, the undo is itself a change that the user can undo. Rejects with `UndoRefused` and changes no file if
- * the undo cannot change every file, unless `rest` or `force` is set, or if it can change no file. Without `changes`,
- * rejects with Error if there is nothing to undo. */
+/** With neither `rest` nor `force`, rejects with `UndoRefused` and changes nothing if the undo must keep a file. */
 export async function undoChanges(
   context: FsContext,
   { force = false, rest = false, dryRun = false, effect = false, ...choice }: UndoOptions,
@@ -175,8 +173,8 @@ export async function committedFiles(
   });
 }
 
-/** Returns the files of each change, by its id, that an undo without `force` would keep, and why. The newest change must
- * come first. */
+/** Maps ids of changes to files that an undo without `force` would keep, apart from files in commits. The newest change
+ * must come first. */
 export async function undoFaults(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -335,7 +333,6 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** `broken` has the paths that changed between two of `changes`. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();
@@ -392,7 +389,7 @@ interface UndoChoice {
   readonly force?: boolean | undefined;
 }
 
-/** All changes are of the conversation "". */
+/** The conversation "" means all conversations. */
 export function isOf({ conversationId }: Pick<Checkpoint, "conversationId">, conversation: string): boolean {
   return conversation === "" || conversationId === conversation;
 }
@@ -423,7 +420,8 @@ interface OpenChange extends Checkpoint {
   readonly undone: readonly Checkpoint[];
 }
 
-/** Returns the changes that are not undone or only partly undone, oldest first. A redo opens a change again. */
+/** Returns the changes that are not undone or only partly undone, in the order of `all`. A redo opens a change
+ * again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));
@@ -450,7 +448,7 @@ export class UndoRefused extends Error {
   override readonly name = "UndoRefused";
   /** If true, an undo with `force` changes more files. */
   readonly forcible: boolean;
-  /** The number of files that an undo with `rest` changes. */
+  /** The number of paths that an undo with `rest` changes. */
   readonly others: number;
   readonly kept: readonly Kept[];
 

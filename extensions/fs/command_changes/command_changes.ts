@@ -24,7 +24,7 @@ interface Changed extends Difference {
   readonly from?: string;
 }
 
-/** If several commands run at once, the first report has the changes of all. */
+/** If several commands run at once, the first report has the changes of all of them so far. */
 export class CommandChanges {
   readonly #look: WorkspaceScan;
   readonly #git: GitContents;
@@ -198,7 +198,6 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Returns undefined if the content is unreadable or too large. */
 function snapshotAt(
   tree: Tree,
   path: string,

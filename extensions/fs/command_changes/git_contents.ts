@@ -86,7 +86,7 @@ export class GitContents {
   }
 }
 
-/** Returns paths whose content is in git's index, if a commit, merge or checkout came after `at`. */
+/** Returns paths whose content equals git's index, if HEAD moved after the `at` of the path. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,

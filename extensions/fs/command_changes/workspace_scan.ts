@@ -8,7 +8,7 @@ import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/wa
 /** A scan of a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
 const EVENTS_FROM = 2_000;
-/** The times of folders are coarse, so a folder that changed this recently may change again without a new time. */
+/** Folder times are coarse, so a folder that changed within this time may change again without a new time. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
@@ -50,7 +50,8 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** The first call returns all entries. Rejects with RangeError if the workspace is too large. */
+  /** The first call resolves with every entry that no rule ignores. Rejects with RangeError if the workspace is too
+   * large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();

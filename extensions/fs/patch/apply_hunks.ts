@@ -9,7 +9,6 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Rejects with Error if the old lines of a hunk have no unique place. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],

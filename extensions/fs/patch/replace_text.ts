@@ -11,8 +11,8 @@ const MAX_SHOWN = 6;
 const MAX_LINE = 120;
 const MAX_TEXT = 16 << 20;
 
-/** Rejects with Error if the file lacks `old` or, without `all`, contains `old` several times. U+FFFD in the edit
- * matches a byte that is not UTF-8. */
+/** Rejects if the file lacks `old` or, without `all`, contains `old` several times. U+FFFD in the edit matches an
+ * invalid byte sequence. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -158,7 +158,6 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** Returns "" if no line is similar. */
 async function nearestPlace(
   text: string,
   old: string,
@@ -196,7 +195,7 @@ interface Place {
   readonly start: number;
 }
 
-/** If several lines are equally similar, the following lines decide. Returns null if no line is similar enough. */
+/** If several lines are equally similar, the following lines decide. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],

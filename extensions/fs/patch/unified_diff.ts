@@ -9,7 +9,7 @@ interface DiffTexts {
 }
 
 /** If the texts differ too much, the diff shows the changed region as a whole. If the texts or the diff are too long,
- * the last line describes the omitted part. */
+ * the last line counts omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -28,7 +28,7 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** A prefix would hide the folder of a path that leaves the workspace. */
+/** A prefix such as `a/` would change the meaning of a path that begins with `..`. */
 export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }
@@ -142,7 +142,7 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** The time grows with the square of the distance. */
+/** The time of a comparison grows with the square of this number of changed lines. */
 const MAX_DISTANCE = 1_000;
 
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {

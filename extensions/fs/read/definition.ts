@@ -10,8 +10,7 @@ export interface FoundDefinition {
   readonly others?: readonly number[];
 }
 
-/** Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error if no
- * definition fits. */
+/** Brackets, indentation and keywords decide, so that one search serves many languages. */
 export async function findDefinition(
   context: FsContext,
   path: string,
@@ -274,7 +273,8 @@ function textsIn(path: string): RegExp {
 
 const INSIDE = "\u0001";
 
-/** The code has no strings, comments and patterns. `inside` says whether a line begins inside one of them. */
+/** `code` omits strings, comments and regular expressions. `inside` has true for a line that begins inside one of
+ * them. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));

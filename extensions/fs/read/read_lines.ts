@@ -11,7 +11,7 @@ export interface ReadLinesOptions {
 
 interface LinePiece {
   readonly lines: readonly string[];
-  /** The next piece begins at this byte. Null means the end of the file. */
+  /** Null means the end of the file. */
   readonly next: number | null;
 }
 

@@ -17,8 +17,8 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** The caller closes the file. Rejects with Error for an unreadable entry, and if the user refuses a secret file. With
- * `isChange`, the question may wait for the new text. */
+/** The caller closes the file. With `isChange`, the question about a secret file may wait until it can show the
+ * change. */
 export async function openFile(
   context: FsContext,
   { place, action, isChange = false }: {
@@ -69,7 +69,7 @@ export function tooLarge(
   return wayOut === "" ? error : advised(error, wayOut);
 }
 
-/** `size` is the size at the beginning. Returns null if `size` is above `most` or the file has grown. */
+/** Resolves with null if `size`, the size at the beginning, is above `most`, or if the file has grown. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },
@@ -226,7 +226,7 @@ function optionFor(context: FsContext, place: SecretFile["place"]): string {
   return commandText(words, {});
 }
 
-/** Vis stores questions and sends questions to channels, so a question contains no removed line of the file. */
+/** Vis stores approval questions and sends them to channels, so a question contains no removed line of the file. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   return {
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,

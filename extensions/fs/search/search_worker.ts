@@ -1,4 +1,3 @@
-/** The worker has no permissions and sees only patterns and the text of files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
 export interface SearchPiece {

@@ -92,7 +92,7 @@ const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
 const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
-  1: Deno.errors.PermissionDenied, // The number 1 is EPERM.
+  1: Deno.errors.PermissionDenied,
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
@@ -288,7 +288,7 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    // Another error code means that the file system cannot reserve room.
+    // Some file systems cannot reserve room, so Vis ignores other error codes.
     if (code in REASONS) throw this.#error("fallocate", { code, path: "" });
   }
 
@@ -314,7 +314,7 @@ export class Kernel {
     }
   }
 
-  /** Returns null if the system allows no further list of events. */
+  /** Returns null if the system refuses another inotify instance. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;

@@ -177,7 +177,6 @@ class KernelFolder extends KernelEntry implements OpenFolder {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
       }
-      // A change of the owner clears some bits of the mode, so the owner comes first.
       const wanted = owner ?? this.#ownerOfNew;
       if (wanted) this.kernel.setOwner(at, wanted);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
@@ -241,7 +240,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
-  /** If root creates a file in the folder of another user, the file must belong to this user. */
+  /** If root creates an entry in the folder of another user, the entry must belong to this user. */
   get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
     const { uid, gid } = this.facts;
     return IS_ROOT && uid !== 0 ? { uid, gid } : null;

@@ -84,7 +84,7 @@ export class PathTree implements Tree, Disposable {
         const mode = kind | (info.mode ?? 0) & 0o7777;
         const times = [info.mtime?.getTime() ?? 0, (info.ctime ?? info.mtime)?.getTime() ?? 0];
         into.set([mode, info.ino ?? 0, info.size, ...times], i * STAMP);
-      } catch { /* The path does not exist. */ }
+      } catch { /* A missing or unreadable path gets zeros. */ }
     }
   }
 
@@ -146,7 +146,7 @@ class PathFolder implements OpenFolder {
     await file.syncData();
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
-    } catch { /* The system does not permit it. */ }
+    } catch { /* Many users and systems may not set an owner. */ }
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 

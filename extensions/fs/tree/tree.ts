@@ -48,28 +48,29 @@ export interface NewFile {
   readonly attributes?: Attributes | undefined;
 }
 
-/** Renaming an open folder does not affect the object. A name is one part of a path. The methods follow no links. */
+/** A name is one part of a path. With `KernelTree`, a rename of the folder does not affect the object, and its methods
+ * follow no links. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
   /** Rejects with `AlreadyExists` if the name is taken. When `create` resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Returns whether a replacement is impossible, or would lose names, an owner, an access list, extended attributes or
-   * a mount. */
+  /** Returns true if Vis must overwrite the file, because a replacement is impossible or would lose facts that the tree
+   * can read. */
   staysInPlace(name: string): boolean;
   /** After an error or a kill, the file may have parts of both contents. When `overwrite` resolves, the bytes are on
    * the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** The rename replaces an existing entry of the new name. With `keep`, the rename throws `AlreadyExists`. */
+  /** Without `keep`, `rename` replaces an existing entry. With `keep`, `rename` throws `AlreadyExists`. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   removeFolder(name: string): void;
 }
 
-/** Paths are relative to the workspace, which is ".". A path outside of the workspace begins with `..`. For a path that
- * has become a link, methods throw `FilesystemLoop`. */
+/** Paths are relative to the workspace, which is ".". A path outside of the workspace begins with `..`. Except for
+ * `lookUnlinked` and `stamps`, methods throw `FilesystemLoop` if a folder in the path is a link. */
 export interface Tree {
   /** The path of the workspace in its repository is "" if the workspace is the root or in no repository. */
   readonly below: string;
@@ -82,9 +83,9 @@ export interface Tree {
   readLink(path: string): string;
   /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, and zeros for a missing entry. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** `visit` gets the root, the folders on the way and this folder, and may throw. */
+  /** `visit` gets each folder below the root up to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
-  /** The root of the returned tree stays open between calls. */
+  /** The caller disposes the returned tree, which may keep its root open between calls. */
   held(): Tree & Disposable;
 }
 

@@ -5,8 +5,8 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Brackets match themselves as well, because folders have names such as `[id]`. Libraries use backtracking, but this
- * time grows at most with pattern length times path length. */
+/** Brackets match themselves as well, because folders have names such as `[id]`. The time grows at most with pattern
+ * length times path length; libraries use backtracking. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];

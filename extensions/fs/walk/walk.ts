@@ -32,8 +32,7 @@ interface OpenFolder {
   next: number;
 }
 
-/** A folder comes before its contents. Yields null after a while without an entry, so that the caller can pause. Throws
- * RangeError above half a million entries. */
+/** A folder comes before its contents. Yields null after a while without an entry, so that the caller can pause. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
