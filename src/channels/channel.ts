@@ -32,6 +32,8 @@ export interface OpenRequest extends ConfigFlags {
   readonly cwd?: string | undefined;
   readonly shell?: UnwalledMode | undefined;
   readonly root?: boolean | undefined;
+  /** If present, requests continue only conversations of the workspace and of these folders. */
+  readonly serves?: readonly string[];
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
   /** `open` rejects if Vis cannot load one of these folders. */
   readonly extension?: readonly string[] | undefined;

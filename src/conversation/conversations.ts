@@ -44,6 +44,8 @@ export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
 
 export interface ConversationParts extends RunnerParts {
+  /** If absent, a request may continue a conversation of any folder. */
+  readonly served?: readonly string[];
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
@@ -174,6 +176,7 @@ export class Conversations {
     options: AskOptions & Pick<RunnerOptions, "keptFiles">,
   ): Promise<QueryResult> {
     checkRequest(typed);
+    await this.#checkServed(target);
     this.#checkPrice(options);
     const extras = await checkedExtras(options, this.#parts.router);
     const checked = { ...options, extras };
@@ -218,6 +221,7 @@ export class Conversations {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) return await this.ask({ queryId, position: -1 }, query.text, again);
+    await this.#checkServed(branch);
     this.#checkPrice(again);
     const extras = await checkedExtras(again, this.#parts.router);
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
@@ -266,6 +270,15 @@ export class Conversations {
   /** Without a branch, returns the commands of all branches that this process runs. */
   programs(branch: Branch | null): readonly BackgroundProgram[] {
     return this.#runner.programs(branch?.branchId ?? null);
+  }
+
+  async #checkServed(target: AskTarget): Promise<void> {
+    const { served } = this.#parts, workspace = served && await this.#workspaceOf(target);
+    if (workspace === undefined || served?.includes(workspace)) return;
+    throw new UsageError(
+      `Cannot continue the conversation: it belongs to ${workspace}, and Vis serves only ${served?.join(", ")}; ` +
+        "start Vis in that folder",
+    );
   }
 
   async #workspaceOf(target: AskTarget): Promise<string> {

@@ -3,6 +3,7 @@ import { MAX_REQUEST_CHARS } from "../../src/conversation/ask_options.ts";
 import { BusyError, Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { begun } from "../conformance/store/fixtures.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { until } from "../helpers/until.ts";
@@ -19,6 +20,21 @@ Deno.test("Conversations.ask() queues queries of one conversation in order", asy
   assert.match(second.answer, /first[\s\S]*second/);
   const queries = await engine.conversations.queries(engine.branch);
   assert.deepEqual(queries.map(({ text }) => text), ["1", "2"]);
+});
+
+Deno.test("requests run only in conversations of served folders, and leave no fork of another conversation", async () => {
+  await using engine = await startEngine([replyJson([], { final: "here" })], { workspace: "/here", served: ["/here"] });
+  const { conversations, store } = engine;
+  assert.equal((await engine.ask("x")).answer, "here");
+  const { queryId, ...elsewhere } = await begun(store, { workspace: "/there" });
+  const options = { signal: NEVER, emit: () => {} };
+  const calls = [
+    () => conversations.ask(elsewhere, "x", options),
+    () => conversations.ask({ queryId, position: -1 }, "x", options),
+    () => conversations.retry(queryId, options),
+  ];
+  for (const call of calls) await assert.rejects(call, /it belongs to \/there, and Vis serves only \/here/);
+  assert.equal((await conversations.branches(elsewhere.conversationId)).length, 1);
 });
 
 Deno.test("Conversations.ask() that waits for another query ends as soon as it is cancelled", async () => {

@@ -37,6 +37,7 @@ export interface EngineOptions {
   readonly router?: Partial<RouterOptions>;
   readonly now?: () => number;
   readonly workspace?: string;
+  readonly served?: readonly string[];
   /** The process that the engine claims to be; by default this one. */
   readonly owner?: ProcessOwner;
   /** By default the real sandbox, which starts a child once a block needs it. Most queries of tests run no block. */
@@ -101,6 +102,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.openSandbox ? {} : { mayStartEarly: () => false }),
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
+    ...(options.served ? { served: options.served } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
     ...(options.programWalls ? { programWalls: options.programWalls } : {}),
     ...(options.shared ? { shared: options.shared } : {}),

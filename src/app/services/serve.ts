@@ -45,13 +45,17 @@ export async function serve(
   const host = request.host ?? config.host;
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
   const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
-  const session = await openTraced({ ...request, node: true }, { ...parts, telemetry, version: version.vis });
+  const workspaces = await realFolders(config.workspaces);
+  const session = await openTraced({ ...request, node: true, serves: workspaces }, {
+    ...parts,
+    telemetry,
+    version: version.vis,
+  });
   let bot: TelegramHook | null = null;
   try {
     bot = await telegramHook(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
     const unpriced = unpricedRoot(conversations, settings, { serves: true });
-    const workspaces = await realFolders(config.workspaces);
     await refuseExposed(from, { folders: [workspace, ...workspaces], home: settings.home });
     const server = startHttp({
       ...{ conversations, workspace, provider, model },

@@ -13,7 +13,7 @@ export async function speak(
 ): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
   const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
-    openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
+    openTraced({ ...request, ...asked, serves: [] }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
     await readSettings(request, parts.env, parts); // Vis reports a fault of the settings before the first session.

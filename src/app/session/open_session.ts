@@ -83,6 +83,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       },
       obeyedPaths: obeyedPaths(env, settings),
       ...locked?.writable === false ? {} : { fileChanges: fileChanges(settings, { ...parts, env }) },
+      ...request.serves ? { served: [settings.workspace, ...request.serves] } : {},
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });

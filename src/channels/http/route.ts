@@ -132,11 +132,17 @@ export async function existing<T>(
   throw new Problem(`Cannot find ${what}: ${why}`, { kind: "not-found" });
 }
 
-export function servedWorkspace(
-  { workspace: usual, workspaces = [] }: Pick<HttpParts, "workspace" | "workspaces">,
-  workspace = usual,
-): string {
-  if (workspace === usual || workspaces.includes(workspace)) return workspace;
+type Served = Pick<HttpParts, "workspace" | "workspaces">;
+
+export function isServed(
+  { workspace: usual, workspaces = [] }: Served,
+  { workspace }: Pick<Conversation, "workspace">,
+): boolean {
+  return workspace === usual || workspaces.includes(workspace);
+}
+
+export function servedWorkspace(parts: Served, workspace = parts.workspace): string {
+  if (isServed(parts, { workspace })) return workspace;
   throw new Problem(
     `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; GET /api/v1 lists its workspaces`,
     { kind: "bad-request" },

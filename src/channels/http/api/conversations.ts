@@ -12,7 +12,7 @@ import { undoCuts, undoFault, undoneQueries, type UndoReport } from "../../../do
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
-import { describeIn, findQuery, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
+import { describeIn, findQuery, inConversation, isServed, servedWorkspace, validJson, validQuery } from "../route.ts";
 import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
@@ -23,6 +23,7 @@ const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: the workspaces of this server are read-only; vis serve --writable allows changes";
+const NOT_SERVED = "Cannot undo changes: the conversation belongs to a folder that this server does not serve";
 const REST = '"rest": true';
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
@@ -209,9 +210,11 @@ conversations.get(
   inConversation,
   async (c) => {
     const { conversation } = c.var;
-    const { conversations, undo } = c.env.parts;
+    const { conversations } = c.env.parts, isOwn = isServed(c.env.parts, conversation);
+    const undo = isOwn ? c.env.parts.undo : undefined;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
-    const report: UndoReport = await undo?.(conversation, { dryRun: true, rest: true, ...cuts }) ?? { error: NONE };
+    const report: UndoReport = await undo?.(conversation, { dryRun: true, rest: true, ...cuts }) ??
+      { error: isOwn ? NONE : NOT_SERVED };
     const { changes = [], files = [], folders = [], kept = [] } = report;
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, rest: true, ...cuts }) ??
       {};
@@ -250,6 +253,7 @@ conversations.post(
     }
     const { changes: named, redo, rest } = c.req.valid("json");
     const wanted = { ...(rest ? { rest } : {}), ...redo ? { redo } : { changes: named?.join(",") ?? "" } };
+    servedWorkspace(c.env.parts, conversation.workspace);
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report = await undo?.(conversation, { ...wanted, ...cuts });

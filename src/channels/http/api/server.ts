@@ -136,6 +136,7 @@ async function preview(
   { body, target }: { readonly body: z.infer<typeof schema.PromptBody>; readonly target: PreviewTarget },
 ): Promise<Response> {
   const { request, images = [], responseSchema } = body;
+  if ("branch" in target) servedWorkspace(c.env.parts, target.branch.workspace);
   const messages = await c.env.parts.conversations.preview(request, target, {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     responseSchema,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { HttpParts } from "../../../../src/channels/http/http_parts.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { begun } from "../../../conformance/store/fixtures.ts";
 import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
@@ -106,6 +107,25 @@ Deno.test("undo leaves changes of other branches as they are, on both sides of a
     await (await rig.post(`/api/v1/conversations/${branch}/undo`, { changes: ["0abc-01"] })).json();
   }
   assert.deepEqual(asked, [`${others}@0`, `${others}@0`, `${own}@0`, `${own}@0`]);
+});
+
+Deno.test("a conversation of a folder that the server does not serve can be read, but changes no file", async () => {
+  let calls = 0;
+  const undo: HttpParts["undo"] = () => {
+    calls++;
+    return Promise.resolve({ changes: [], files: [] });
+  };
+  await using rig = await startRig([], { undo });
+  const { conversationId: id } = await begun(rig.engine.store, { workspace: "/elsewhere" });
+  assert.equal((await rig.ask(`/api/v1/conversations/${id}`)).status, 200);
+  const { fault } = await (await rig.ask(`/api/v1/conversations/${id}/undo`)).json();
+  assert.match(fault, /the conversation belongs to a folder that this server does not serve/);
+  const refused = await rig.post(`/api/v1/conversations/${id}/undo`, {});
+  assert.deepEqual([refused.status, (await rig.post(`/api/v1/conversations/${id}/prompt`, { request: "x" })).status], [
+    400,
+    400,
+  ]);
+  assert.equal(calls, 0);
 });
 
 const CHANGE = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", queryId: "q", paths: ["a.ts"] };
