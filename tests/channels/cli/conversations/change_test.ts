@@ -8,6 +8,7 @@ import {
 import { showConversation } from "../../../../src/channels/cli/commands/show_conversation.ts";
 import { retryCommand, runCommand } from "../../../../src/channels/cli/commands/run.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
+import { openStore } from "../../../../src/persistence/open_store.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { engineServices } from "../_engine_services.ts";
@@ -101,7 +102,10 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
 });
 
 Deno.test("renameConversation() renames the branch that was used last, which lists of conversations show", async () => {
-  await using engine = await startEngine(["First", "Fork", "Root"].map((final) => replyJson([], { final })));
+  let clock = 0;
+  const replies = ["First", "Fork", "Root"].map((final) => replyJson([], { final }));
+  const store = await openStore({ path: ":memory:", now: () => ++clock });
+  await using engine = await startEngine(replies, { store });
   await engine.ask("x");
   const { conversationId: id, branchId: root } = engine.branch;
   const fork = await engine.conversations.fork({ queryId: (await engine.ask("y")).queryId, position: null });
