@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 750de3439656281f5d4789b600702dad86424358a4ba346d548ed7392cc9cd64
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7a5332f16f2ca1ebccce7aaa3a9ef2fbb17a757246ad2792c5d25db85255a822
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -567,6 +567,9 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
+  /** Extensions may also read these real folders, and change nothing there. The key is absent if Vis opens no folder
+   * beside the workspace, as in the locked profile. */
+  readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
   /** Extensions with another namespace cannot reach this store. */

@@ -1,13 +1,13 @@
-import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
+import { type Facts, isAtOrBelow, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
 import { advised, isWithin, shorten, someOf } from "@vis/extension";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path is relative to the workspace, uses `/`, and leads through no link. Outside of the workspace, the path
-   * begins with `..`. */
+  /** The path is relative to the workspace, uses `/`, and leads through no link. In the repository around the workspace,
+   * the path begins with `..`. In an added folder, the path is absolute. */
   readonly real: string;
   readonly path: string;
   readonly info: Facts | null;
@@ -17,6 +17,8 @@ export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
+  /** The paths have `/`. */
+  readonly readFolders?: readonly string[];
 }
 
 const MAX_NAMED = 20;
@@ -35,7 +37,7 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
   if (info !== null) return { real: inside, path: inside, info };
-  const { real, rest } = deepest(resolve(workspace.root, named), path);
+  const { real, rest } = deepest(workspace, { wanted: resolve(workspace.root, named), path });
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
@@ -45,7 +47,7 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   if (named === "") {
     throw advised(new RangeError(`Cannot change ${path}: it is the workspace itself`), "name paths in it");
   }
-  const { real, rest } = deepest(dirname(resolve(workspace.root, named)), path);
+  const { real, rest } = deepest(workspace, { wanted: dirname(resolve(workspace.root, named)), path });
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
@@ -66,6 +68,12 @@ const OF_EXTENSIONS =
   "write the extension to a folder outside .vis/, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
 function refuseFixed(place: WorkspacePath): WorkspacePath {
+  if (isAbsolute(place.real)) {
+    throw advised(
+      new RangeError(`Cannot change ${place.real}: Vis only reads this folder (--add-dir)`),
+      "ask the user to start Vis in that folder, or with --cwd",
+    );
+  }
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
@@ -91,11 +99,12 @@ export function outsidePaths(
   return isOpen ? [] : paths.filter((path) => path.startsWith("../"));
 }
 
-function namedIn({ root, tree }: Workspace, path: string): string {
+function namedIn(workspace: Workspace, path: string): string {
+  const { root, readFolders = [] } = workspace;
   if (path.includes("\0")) throw new TypeError(`Cannot use the path ${shortened(path)}: it has a NUL character`);
   // Another text for the bytes of a name could hide a guarded name, so each name has one text.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
-  if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
+  if (readFolders.length === 0 && !isAround(workspace, resolve(root, named))) throw outside(workspace, path);
   if (named.split(sep).length > MAX_DEPTH) {
     const { length } = named.split(sep);
     throw advised(
@@ -110,21 +119,56 @@ function shortened(path: string): string {
   return JSON.stringify(shorten(path, SHOWN_CHARS));
 }
 
+/** Returns the added folder that contains the real path, or "" for other paths. */
+export function addedFolderOf({ readFolders = [] }: Pick<Workspace, "readFolders">, real: string): string {
+  return readFolders.find((folder) => isAtOrBelow(real, folder)) ?? "";
+}
+
+/** Returns the path relative to the workspace if the absolute path is in the workspace or in the repository around it. */
+export function inWorkspace(workspace: Workspace, absolute: string): string | null {
+  return isAround(workspace, absolute) ? slashed(relative(workspace.root, absolute)) : null;
+}
+
+/** Returns the path relative to an added folder; "" is the workspace. */
+export function below(folder: string, path: string): string {
+  return folder === "" ? path : path.slice(folder.length + 1);
+}
+
+function isAround(workspace: Workspace, absolute: string): boolean {
+  return isWithin(absolute, topOf(workspace));
+}
+
 function placeAt(
-  { root, tree }: Workspace,
+  workspace: Workspace,
   { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
 ): WorkspacePath {
-  const inside = relative(root, absolute);
-  if (!isWithin(absolute, topOf({ root, tree }))) throw outside({ root, tree }, path);
-  const real = slashed(inside);
+  const { root, tree, readFolders = [] } = workspace;
+  const isAdded = !isAround(workspace, absolute);
+  if (isAdded && !readFolders.some((folder) => isWithin(absolute, folder))) throw outside(workspace, path);
+  const real = slashed(isAdded ? absolute : relative(root, absolute));
   try {
-    return { real, path: slashed(named), info: tree.look(real) };
+    const path = isAround(workspace, resolve(root, named)) ? slashed(named) : real;
+    return { real, path, info: tree.look(real) };
   } catch (error) {
     throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
   }
 }
 
-function deepest(wanted: string, path: string): { readonly real: string; readonly rest: string } {
+function deepest(
+  workspace: Workspace,
+  { wanted, path }: { readonly wanted: string; readonly path: string },
+): { readonly real: string; readonly rest: string } {
+  try {
+    return deepestOf(wanted, path);
+  } catch (error) {
+    const { readFolders = [] } = workspace;
+    const isKnown = isAround(workspace, wanted) || readFolders.some((folder) => isWithin(wanted, folder));
+    // The reason would tell about files that Vis must not read.
+    throw isKnown ? error : outside(workspace, path);
+  }
+}
+
+function deepestOf(wanted: string, path: string): { readonly real: string; readonly rest: string } {
   for (let at = wanted;; at = dirname(at)) {
     try {
       return { real: Deno.realPathSync(at), rest: relative(at, wanted) };
@@ -158,15 +202,19 @@ function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
 
-function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): string {
+function topOf({ root, tree: { below } }: Workspace): string {
   return below === "" ? root : resolve(root, ...below.split("/").map(() => ".."));
 }
 
-function outside({ root, tree }: Workspace, path: string): RangeError {
-  const around = tree.below === "" ? "" : ` and its repository ${topOf({ root, tree })}`;
+function outside(workspace: Workspace, path: string): RangeError {
+  const { root, tree, readFolders } = workspace;
+  const around = tree.below === "" ? "" : ` and its repository ${topOf(workspace)}`;
+  const way = readFolders === undefined
+    ? ""
+    : ", or ask the user to start Vis with --add-dir FOLDER, which lets Vis read it";
   return advised(
     new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`),
-    "name a path inside",
+    `name a path inside${way}`,
   );
 }
 

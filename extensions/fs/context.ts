@@ -7,6 +7,8 @@ export interface FsContext {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
+  /** Functions may read these real folders beside the workspace. Without this key, no option of Vis adds folders. */
+  readonly readFolders?: readonly string[];
   readonly conversationId: string;
   readonly ledger: ReadLedger;
   readonly guard: FolderGuard;

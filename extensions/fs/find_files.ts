@@ -1,10 +1,10 @@
-import { confine, type Workspace } from "./confine.ts";
+import { addedFolderOf, below, confine, type Workspace } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
 import { plainPath, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
 import { advised, editDistance, Pace, someOf } from "@vis/extension";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface FindOptions {
   readonly limit?: number | undefined;
@@ -20,29 +20,61 @@ export async function findFiles(
   options: FindOptions = {},
 ): Promise<string[]> {
   const list = withFolders(context, typeof patterns === "string" ? [patterns] : patterns);
-  const matcher = new GlobMatcher(list, context.tree);
-  const start = confine(context, matcher.start);
-  if (start.info?.kind !== "dir") return [];
   const pace = new Pace(context.signal);
   const found: string[] = [];
   const most = options.limit ?? MAX_FILES;
-  for (
-    const entry of walk({
-      tree: context.tree,
-      start: start.real,
-      named: start.path,
-      all: options.all ?? false,
-      depth: matcher.depth,
-    })
-  ) {
-    if (pace.due) await pace.rest();
-    if (entry === null) continue;
-    if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
-    if (found.length < most) found.push(plainPath(context.tree, entry.path));
-    else if (options.limit !== undefined) break;
-    else throw tooManyFound(list);
+  for (const { folder, patterns } of byFolder(context, list)) {
+    const matcher = new GlobMatcher(patterns, folder === "" ? context.tree : undefined);
+    const start = confine(context, folder === "" ? matcher.start : join(folder, matcher.start));
+    if (start.info?.kind !== "dir") continue;
+    const of = { tree: context.tree, start: start.real, named: start.path, all: options.all ?? false };
+    for (const entry of walk({ ...of, depth: matcher.depth })) {
+      if (pace.due) await pace.rest();
+      if (entry === null) continue;
+      if (entry.type !== "file" || !matcher.matches(below(folder, entry.path))) continue;
+      if (found.length < most) found.push(plainPath(context.tree, entry.path));
+      else if (options.limit !== undefined) return found;
+      else throw tooManyFound(list);
+    }
   }
   return found;
+}
+
+interface FolderPatterns {
+  /** An added folder, or "" for the workspace. */
+  readonly folder: string;
+  /** The patterns are relative to the folder. */
+  readonly patterns: readonly string[];
+}
+
+/** Patterns that begin with `!` count in each folder. */
+export function byFolder(workspace: Workspace, patterns: readonly string[]): readonly FolderPatterns[] {
+  const { readFolders = [] } = workspace;
+  if (readFolders.length === 0) return [{ folder: "", patterns }];
+  const placed = patterns.map((one) => {
+    const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+    const real = realPattern(workspace, pattern), folder = addedFolderOf(workspace, real);
+    return { not, folder, pattern: folder === "" ? pattern : below(folder, real) || "**" };
+  });
+  const folders = new Set(placed.flatMap(({ not, folder }) => not === "" ? [folder] : []));
+  return [...folders.size === 0 ? [""] : folders].map((folder) => ({
+    folder,
+    patterns: placed.filter((one) => one.folder === folder || one.not !== "" && one.folder === "")
+      .map(({ not, pattern }) => not + pattern),
+  }));
+}
+
+/** Returns the pattern with the real path of the folders before its first sign of a pattern. */
+function realPattern(workspace: Workspace, pattern: string): string {
+  if (!/^(?:\.\.\/|\/|[A-Za-z]:)/.test(pattern)) return pattern;
+  const parts = pattern.split("/"), first = parts.findIndex((part) => GlobMatcher.isPattern(part));
+  const cut = first < 0 ? parts.length - 1 : first;
+  try {
+    const { real } = confine(workspace, parts.slice(0, cut).join("/") || "/");
+    return [real, ...parts.slice(cut)].join("/");
+  } catch {
+    return pattern;
+  }
 }
 
 function tooManyFound(patterns: readonly string[]): RangeError {
@@ -153,7 +185,7 @@ async function nearest(context: FsContext, path: string): Promise<string[]> {
   const scored: { readonly path: string; readonly score: number }[] = [];
   const pace = new Pace(context.signal);
   let seen = 0;
-  for (const entry of walk({ tree: context.tree, start: ".", all: false, depth: 12 })) {
+  for (const entry of walk({ tree: context.tree, start: addedFolderOf(context, path) || ".", all: false, depth: 12 })) {
     if (++seen > MAX_CANDIDATES) break;
     if (pace.due) await pace.rest();
     if (entry === null) continue;

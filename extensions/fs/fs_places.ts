@@ -8,7 +8,7 @@ import { askForUnasked } from "./read/read_place.ts";
 import { Kernel } from "./tree/kernel.ts";
 import { KernelTree } from "./tree/kernel_tree.ts";
 import { PathTree } from "./tree/path_tree.ts";
-import type { Tree } from "./tree/tree.ts";
+import { type Tree, TreeWithAdded } from "./tree/tree.ts";
 import type { CommandChanges } from "./command_changes/command_changes.ts";
 
 interface Known {
@@ -25,6 +25,7 @@ type View = Pick<
   | "workspace"
   | "root"
   | "openRoot"
+  | "readFolders"
   | "home"
   | "conversationId"
   | "currentIterationId"
@@ -52,7 +53,7 @@ export class FsPlaces {
   }
 
   async #context(env: View, signal: AbortSignal | undefined): Promise<FsContext> {
-    const { workspace: root, conversationId } = env;
+    const { workspace: root, readFolders, conversationId } = env;
     const place = this.#place(env), { tree, checkpoints, ready } = place;
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
@@ -71,6 +72,7 @@ export class FsPlaces {
       changedFile,
       accepted,
       ...(fileRead ? { fileRead } : {}),
+      ...(readFolders ? { readFolders: readFolders.map((path) => path.replaceAll(sep, "/")) } : {}),
     };
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
@@ -104,11 +106,12 @@ export class FsPlaces {
     };
   }
 
-  #place({ workspace: root, root: top = root, home = null }: View): Known {
-    const key = [root, top, home].join("\0");
+  #place({ workspace: root, root: top = root, home = null, readFolders = [] }: View): Known {
+    const key = [root, top, home, ...readFolders].join("\0");
     const known = this.#known.get(key);
     if (known) return known;
-    const tree = treeOf(root, top);
+    const own = treeOf(root, top);
+    const tree = readFolders.length === 0 ? own : new TreeWithAdded(own, readFolders.map(addedTree));
     const checkpoints = home === null ? null : new Checkpoints(home, { workspace: root });
     this.#guard.note(tree);
     const place = {
@@ -128,6 +131,11 @@ export class FsPlaces {
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
+}
+
+function addedTree(folder: string): Tree {
+  const kernel = Kernel.shared();
+  return kernel ? new KernelTree(kernel, folder, { isAdded: true }) : new PathTree(folder, { isAdded: true });
 }
 
 /** An error may contain the text of a secret file, so Vis asks the user before the model gets the error. */

@@ -11,7 +11,16 @@ import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import { workspaceFacts } from "./workspace_facts.ts";
-import { advised, type CallOutcome, counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import {
+  advised,
+  type CallOutcome,
+  counted,
+  defineExtension,
+  type EnvironmentView,
+  fn,
+  someOf,
+  z,
+} from "@vis/extension";
 
 const places = new FsPlaces();
 
@@ -63,14 +72,16 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  prompt: ({ workspace, root, isRootOpen = false }: EnvironmentView) => {
+  prompt: ({ workspace, root, isRootOpen = false, readFolders }: EnvironmentView) => {
     const asks = isRootOpen ? "" : ", whose changes ask the user";
     const around = root === undefined ? "" : `, and of its repository up to ${relative(workspace, root)}/${asks}`;
-    return told(workspace, `${FILES}${around}. ${FIND} Read before you write; change with fs.edit.`);
+    const files = `${FILES}${around}${alsoRead(readFolders)}`;
+    return told(workspace, `${files}. ${FIND} Read before you write; change with fs.edit.`);
   },
   readOnly: {
     symbols: READING,
-    prompt: ({ workspace }: EnvironmentView) => told(workspace, `${FILES}; nothing can be written. ${FIND}`),
+    prompt: ({ workspace, readFolders }: EnvironmentView) =>
+      told(workspace, `${FILES}${alsoRead(readFolders)}; nothing can be written. ${FIND}`),
   },
   example: {
     thinking: "Need the call sites.",
@@ -337,6 +348,12 @@ export default defineExtension({
     run: (args: z.infer<typeof UNDO_ARGUMENTS>, context) => undoCli(args, { ...context, places }),
   }],
 });
+
+const MAX_FOLDERS = 10;
+
+function alsoRead(folders: readonly string[] = []): string {
+  return folders.length === 0 ? "" : `, and to read only: ${someOf(folders, MAX_FOLDERS)}`;
+}
 
 async function told(workspace: string, rules: string): Promise<string> {
   return `${rules}\n${await workspaceFacts(workspace)}`.trim();

@@ -41,9 +41,7 @@ const settings = z.strictObject({
     "If the command wall is incomplete: ask (before a command without a lasting approval), run (without a " +
       "question) or off (run no command). No workspace can set it",
   ).meta({ programs: "unwalled" }),
-  read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Absolute paths that commands may read and run, in addition to the system and the workspace",
-  ).meta({ programs: "read" }),
+  read: z.never({ error: "is now the setting readFolders" }).optional(),
 }).prefault({});
 
 const text = z.string().min(1);
@@ -220,7 +218,7 @@ async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentVie
   if (onlyReads && !whole) return "No command runs in this request: the command wall is incomplete.";
   const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
   if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
-  const missing = leftOut.length === 0 ? "" : ` Not in PATH: ${someOf(leftOut, MAX_FOLDERS)} (shell.read).`;
+  const missing = leftOut.length === 0 ? "" : ` Not in PATH: ${someOf(leftOut, MAX_FOLDERS)} (--add-dir).`;
   const reach = network
     ? "reach any host; write asks"
     : `${

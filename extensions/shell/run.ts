@@ -244,12 +244,13 @@ async function approved(
     readonly argv: readonly string[];
   },
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets" | "whole"> & Pick<Allowed, "all">> {
-  const { workspace, root = workspace, programWalls, openRoot } = env;
+  const { workspace, root = workspace, readFolders = [], programWalls, openRoot } = env;
   const needs: Need[] = [];
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
-    const named = relative(root, path);
-    if (!isWithin(path, root) || !isSecretFile(named, env.secrets ?? [])) continue;
+    const folder = [root, ...readFolders].find((one) => isWithin(path, one));
+    const named = folder === root ? relative(root, path) : path;
+    if (folder === undefined || !isSecretFile(named, env.secrets ?? [])) continue;
     needs.push({
       does: `read ${named}, which may hold keys`,
       option: commandText(["--set", `secrets=!${named}`], {}),
@@ -672,7 +673,7 @@ export function wallHint(
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
   const seen = root === workspace ? "cwd" : "the repository around cwd";
-  const setting = "the user opens more folders for reading and running with the setting shell.read";
+  const setting = "the user opens more folders for reading and running with --add-dir or the setting readFolders";
   const own = isWider ? ", in the paths of write" : "";
   const place = all ? "the repository" : "the workspace";
   return {
@@ -686,7 +687,7 @@ export function wallHint(
     } and $TMPDIR, and write in ${place}${isWider ? ", in allowed paths" : ""} and $TMPDIR only\n${
       isAround
         ? "--root lets Vis change the whole repository"
-        : "The setting shell.read opens more folders for reading and running"
+        : "--add-dir and the setting readFolders open more folders for reading and running"
     }`,
     ...isAround ? { option: "--root" } : {},
   };

@@ -99,6 +99,7 @@ export const DEFAULT_CONFIG: Config = {
     "*.pem",
     "*.key",
   ],
+  "readFolders": [],
   "extensions": {
     "allow": null,
     "deny": [],

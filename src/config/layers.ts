@@ -96,7 +96,7 @@ export class SettingsSections {
     const own = this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
     );
-    return ["telegram.allow", ...own];
+    return ["readFolders", "telegram.allow", ...own];
   }
 
   path(key: string): readonly string[] {
@@ -132,10 +132,11 @@ export class SettingsSections {
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), this.united);
   }
 
-  /** A layer must not undo denials of another layer, so a layer only adds entries to these lists. */
+  /** A layer only adds entries to these lists: it must not undo denials of another layer, and an option adds folders to
+   * the user's own. */
   get united(): readonly string[] {
     const own = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
-    return ["extensions.deny", ...own];
+    return ["extensions.deny", "readFolders", ...own];
   }
 
   /** `addsSecrets` decides on `secrets` for each layer, so the result is then null. */

@@ -18,6 +18,7 @@ export interface ConfigFlags {
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly noExtension?: readonly string[] | undefined;
+  readonly addDir?: readonly string[] | undefined;
   readonly set?: ConfigLayer | undefined;
 }
 
@@ -66,7 +67,7 @@ function environmentLayer(variable: (name: string) => string | null): ConfigLaye
 }
 
 function flagsLayer(flags: ConfigFlags): ConfigLayer {
-  const { maxIterations, maxCostUsd, timeoutMs, noExtension = [] } = flags;
+  const { maxIterations, maxCostUsd, timeoutMs, noExtension = [], addDir = [] } = flags;
   const model = nonEmpty(flags.model), provider = nonEmpty(flags.provider);
   const budget = {
     ...maxIterations === undefined ? {} : { iterations: maxIterations },
@@ -78,6 +79,7 @@ function flagsLayer(flags: ConfigFlags): ConfigLayer {
     ...provider === undefined ? {} : { provider },
     ...Object.keys(budget).length === 0 ? {} : { budget },
     ...noExtension.length === 0 ? {} : { extensions: { deny: noExtension } },
+    ...addDir.length === 0 ? {} : { readFolders: addDir },
   };
   return { layer: "flags", values, where: (key) => FLAGS[key] ?? "" };
 }
@@ -89,6 +91,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   "budget.costUsd": "--max-cost",
   "budget.wallMs": "--timeout",
   "extensions.deny": "--no-extension",
+  readFolders: "--add-dir",
 };
 
 function nonEmpty(text: string | undefined): string | undefined {

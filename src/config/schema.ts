@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isAbsolute } from "node:path";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
 import { SECRET_PATTERNS } from "../domain/kit/names.ts";
 
@@ -299,6 +300,9 @@ export const ConfigSchema = z.strictObject({
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
+  readFolders: z.array(z.string().refine((path) => isAbsolute(path), "must be an absolute path")).default([]).describe(
+    "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. --add-dir adds folders for one run. Vis changes nothing in these folders. No workspace can set it",
+  ),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
       "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web. null means all extensions that Vis finds, except untrusted extensions of the workspace; in the locked profile, null means no extension",

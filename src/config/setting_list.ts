@@ -23,6 +23,7 @@ interface Node {
   readonly title?: string;
   readonly description?: string;
   readonly default?: unknown;
+  readonly not?: Node;
 }
 
 export function settingList(schema: object): readonly ConfigSetting[] {
@@ -74,6 +75,7 @@ function jsonOf(schema: z.ZodType): Node {
 
 function* leaves(node: Node, path: string): Generator<ConfigSetting> {
   for (const [key, child] of Object.entries(node.properties ?? {})) {
+    if (child.not) continue; // The name of an earlier version has an error of its own.
     const at = `${path}${key}`;
     if (child.properties && !child.description) {
       yield* leaves(child, `${at}.`);

@@ -8,7 +8,7 @@ export interface SettingsSection {
   readonly name: string | null;
   readonly project: readonly string[];
   readonly own: readonly string[];
-  readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
+  readonly programs: Readonly<Partial<Record<"network" | "unwalled", string>>>;
   readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }

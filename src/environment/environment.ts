@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 
-import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
+import { Cancelled, HostCallError, SandboxEnded, withoutAdvice } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { plainTextFile } from "../domain/kit/files.ts";
+import { isWithin, plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
-import { counted, shorten } from "../domain/kit/text.ts";
+import { counted, oneLine, shorten } from "../domain/kit/text.ts";
 import { withAdvice } from "../domain/query/host_call.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
@@ -44,6 +44,24 @@ import {
 
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
+function notAttached(
+  path: string,
+  error: unknown,
+  { workspace, root = workspace, readFolders }: EnvironmentView,
+): string {
+  const said = `@${oneLine(path, 200)} is not attached`, isOfHome = path.startsWith("~/");
+  const full = isOfHome ? path : resolve(workspace, path);
+  const isOutside = isOfHome
+    ? error instanceof RangeError
+    : [root, ...readFolders ?? []].every((one) => !isWithin(full, one));
+  if (!isOutside) {
+    return `${said}: ${error instanceof Error ? withoutAdvice(error) : "there is no such file or folder"}`;
+  }
+  const folder = /\.\w+$/.test(full) ? dirname(full) : full;
+  const way = readFolders === undefined ? "" : `; vis --add-dir ${oneLine(folder, 200)} lets Vis read this folder`;
+  return `${said}: it is outside the workspace${way}`;
+}
+
 /** The caller must close the environment, which leaves the store open. */
 export class Environment {
   readonly envId = newId();
@@ -65,6 +83,7 @@ export class Environment {
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
   readonly #called = new CallNotes();
+  readonly #unattached = new Set<string>();
   readonly #modules: RealmModules;
   #running = false;
   #iterationId: string | null = null;
@@ -148,6 +167,7 @@ export class Environment {
     this.#scope = null;
     this.#iterationId = null;
     this.programs.endQuery();
+    this.#unattached.clear();
     if (unstored) await this.#undo();
     this.given.end();
     await this.#session.endQuery();
@@ -169,14 +189,20 @@ export class Environment {
     const { registry } = this.#parts;
     const read = async (path: string, options: { readonly chars: number }): Promise<NamedFile | null> =>
       await registry.namedFile(this.view(), path, options) ?? null;
-    return await namedFiles(text, { read, room });
+    const onMissed = (path: string, error: unknown) => void this.#unattached.add(notAttached(path, error, this.view()));
+    return await namedFiles(text, { read, room, onMissed });
+  }
+
+  /** The lines for the user name paths of the request that Vis did not attach. */
+  get unattached(): readonly string[] {
+    return [...this.#unattached];
   }
 
   /** Resolves with the paths that do not exist, or with none if no extension reads files. */
   async missing(paths: readonly string[]): Promise<readonly string[]> {
     const { registry } = this.#parts;
     const has = async (path: string): Promise<boolean> =>
-      await registry.namedFile(this.view(), path, { chars: 0 }) !== null;
+      await registry.namedFile(this.view(), path, { chars: 0 }).catch(() => null) !== null;
     if (paths.length === 0 || !await has(".")) return [];
     const missing: string[] = [];
     for (const path of paths) if (!await has(path)) missing.push(path);

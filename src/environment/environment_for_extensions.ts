@@ -133,6 +133,7 @@ export class EnvironmentViews {
       obeyedPaths,
       networkScopes,
       programWalls,
+      readFolders,
     } = parts;
     const { path: root = workspace, isOpen = false } = parts.repositoryRoot?.(workspace) ?? {};
     const keys: EnvironmentView = {
@@ -143,6 +144,7 @@ export class EnvironmentViews {
       tenant,
       workspace,
       ...(root === workspace ? {} : { root, isRootOpen: isOpen }),
+      ...(readFolders ? { readFolders } : {}),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(programWalls ? { programWalls: (paths) => programWalls({ ...paths, workspace, root }) } : {}),

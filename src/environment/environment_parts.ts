@@ -55,6 +55,7 @@ export interface EnvironmentParts {
   readonly secrets?: (workspace: string) => readonly string[];
   /** Returns null outside a repository. If `isOpen` is true, extensions may change the repository without approval. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
+  readonly readFolders?: readonly string[];
   readonly obeyedPaths?: (
     workspace: string,
     paths: readonly string[],

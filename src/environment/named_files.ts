@@ -13,31 +13,44 @@ const IN_REQUEST: NamedRoom = { file: 8_000, all: 24_000 };
 /** Signs after a path may belong to the sentence. */
 const AFTER = /[.,;:!?)\]}'’]+$/;
 
+/** `read` resolves with null if nothing is there, and rejects if the file cannot be shown. */
 export async function namedFiles(
   request: string,
-  { read, room: { file: most, all } = IN_REQUEST }: {
+  { read, room: { file: most, all } = IN_REQUEST, onMissed }: {
     readonly read: (path: string, options: { readonly chars: number }) => Promise<NamedFile | null>;
     readonly room?: NamedRoom | undefined;
+    readonly onMissed: (path: string, error: unknown) => void;
   },
 ): Promise<readonly NamedFile[]> {
   const found = new Map<string, NamedFile>();
   let room = all;
   for (const path of namedPaths(request)) {
     const chars = Math.min(most, room);
-    const file = await read(path, { chars }) ?? await readWithoutSigns(path, (one) => read(one, { chars }));
-    if (file === null || found.has(file.path)) continue;
-    found.set(file.path, file);
-    room -= file.text?.length ?? 0;
+    let file: NamedFile | null = null, fault: unknown = null;
+    const plain = path.replace(AFTER, "");
+    for (const name of new Set([path, plain || path])) {
+      file ??= await read(name, { chars }).catch((error: unknown) => {
+        fault = error;
+        return null;
+      });
+    }
+    if (file === null) {
+      const has = async (path: string): Promise<boolean> => await read(path, { chars: 0 }).catch(() => null) !== null;
+      // Without an extension that reads files, Vis attaches none.
+      if ((fault !== null || await isPath(plain, has)) && await has(".")) onMissed(plain || path, fault);
+    } else if (!found.has(file.path)) {
+      found.set(file.path, file);
+      room -= file.text?.length ?? 0;
+    }
   }
   return [...found.values()];
 }
 
-async function readWithoutSigns(
-  path: string,
-  read: (path: string) => Promise<NamedFile | null>,
-): Promise<NamedFile | null> {
-  const plain = path.replace(AFTER, "");
-  return plain === path || plain === "" ? null : await read(plain);
+/** Names of packages, such as `@types/node`, and of people are not paths. */
+async function isPath(name: string, has: (folder: string) => Promise<boolean>): Promise<boolean> {
+  if (/^(?:\.{1,2}|~)?\/./.test(name)) return true;
+  const [, folder = ""] = /^(?!types\/)([^/]+)\/(?:.*\/)?[^/]+\.[A-Za-z0-9]{1,5}$/.exec(name) ?? [];
+  return folder !== "" && await has(folder);
 }
 
 function namedPaths(request: string): ReadonlySet<string> {

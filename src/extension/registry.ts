@@ -124,7 +124,7 @@ export class ExtensionRegistry {
     const found = this.#installedFor(env.envId).find(({ namedFile }) => namedFile !== undefined);
     if (!found) return null;
     const view = this.#view(found, { env, own: undefined });
-    return await this.#answer(() => found.namedFile?.(view, path, options) ?? null, NAMED_MS).catch(() => null);
+    return await this.#answer(() => found.namedFile?.(view, path, options) ?? null, NAMED_MS);
   }
 
   #installedFor(envId: string): readonly NormalExtension[] {

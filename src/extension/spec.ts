@@ -191,6 +191,9 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
+  /** Extensions may also read these real folders, and change nothing there. The key is absent if Vis opens no folder
+   * beside the workspace, as in the locked profile. */
+  readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
   /** Extensions with another namespace cannot reach this store. */

@@ -411,6 +411,7 @@ function compose(
       ...keptFiles === "" ? [] : [`An earlier attempt changed ${keptFiles}; these changes are kept`],
       ...failedPrograms(environment),
       ...failedExtensions(environment),
+      ...environment.unattached,
       ...endedPrograms(environment),
     ],
     work: did === "" ? work : { ...work, did },

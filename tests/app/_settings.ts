@@ -17,5 +17,7 @@ export async function settingsOf(
     home,
     database: ":memory:",
     workspace: "/w",
+    readFolders: [],
+    folderNotes: [],
   };
 }

@@ -17,6 +17,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   workspace: "string",
   root: "string",
   isRootOpen: "boolean",
+  readFolders: "object",
   router: "object",
   initialNames: "object",
   varIndex: "object",
@@ -62,10 +63,11 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   searchWeb: "function",
 };
 const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
-/** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, and a repository around
+/** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, added folders, and a repository around
  * the workspace. */
 const NOT_HERE = [
   ...["home", "load", "spawn", "programWalls", "networkScopes", "secrets", "obeyedPaths", "parentIterationId"],
+  "readFolders",
   ...OF_REPOSITORY,
 ];
 const END = replyJson([], { final: "That is all" });

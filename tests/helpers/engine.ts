@@ -52,6 +52,7 @@ export interface EngineOptions {
   readonly readChanges?: NonNullable<ConversationParts["readChanges"]>;
   readonly targetOf?: NonNullable<ConversationParts["targetOf"]>;
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
+  readonly readFolders?: NonNullable<ConversationParts["readFolders"]>;
   /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
   readonly fileChanges?: NonNullable<ConversationParts["fileChanges"]>;
@@ -107,6 +108,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.programWalls ? { programWalls: options.programWalls } : {}),
     ...(options.shared ? { shared: options.shared } : {}),
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
+    ...(options.readFolders ? { readFolders: options.readFolders } : {}),
     ...(options.repositoryRoot ? { repositoryRoot: options.repositoryRoot } : {}),
     ...(options.readChanges ? { readChanges: options.readChanges } : {}),
     ...(options.targetOf ? { targetOf: options.targetOf } : {}),

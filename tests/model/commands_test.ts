@@ -32,7 +32,7 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
       const expected = network ? "reach any host; write asks the user." : none;
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
       assert.ok(prompt.includes(expected), prompt);
-      assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
+      assert.ok(prompt.includes(`Not in PATH: ${open} (--add-dir).`), prompt);
       assert.match(prompt, /Commands \(bash\) change cwd and \$TMPDIR,/);
     }, { network, env: { PATH: path } });
   }
@@ -80,7 +80,7 @@ Deno.test("a refusal in an output names the setting that would allow it", { igno
     const [file = "", network = "", started = "", none = ""] = engine.events.flatMap((event) =>
       event.type === "block_finished" ? [event.result.preview] : []
     );
-    for (const hint of [file, started]) assert.match(hint, /write in cwd and \$TMPDIR only.*shell\.read/);
+    for (const hint of [file, started]) assert.match(hint, /write in cwd and \$TMPDIR only.*readFolders/);
     assert.match(network, /\{network: true\} asks the user/);
     assert.equal(none, "false");
   });

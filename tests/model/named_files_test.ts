@@ -87,6 +87,56 @@ Deno.test("the first call has the text of each file that the request names with 
   });
 });
 
+Deno.test("the result names each path after @ that Vis did not attach, and no package or person", async () => {
+  await withFolder(async (folder) => {
+    const workspace = `${folder}/api`;
+    await Deno.mkdir(`${workspace}/lib`, { recursive: true });
+    await Deno.writeTextFile(`${workspace}/lib/parse.js`, "export const one = 1;\n");
+    await Deno.writeFile(`${workspace}/shot.png`, Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1]));
+    const options = { extensions: [fs], workspace };
+    await using engine = await startEngine(Array(20).fill(done), { ...options, readFolders: [] });
+    const notes: Readonly<Record<string, readonly string[]>> = {
+      "Like @../other/x.ts, please": [
+        `@../other/x.ts is not attached: it is outside the workspace; vis --add-dir ${folder}/other lets Vis read this folder`,
+      ],
+      "(@/etc/none)": [
+        "@/etc/none is not attached: it is outside the workspace; vis --add-dir /etc/none lets Vis read this folder",
+      ],
+      "See @lib/gone.js and @./gone": [
+        "@lib/gone.js is not attached: there is no such file or folder",
+        "@./gone is not attached: there is no such file or folder",
+      ],
+      "See @shot.png.": ["@shot.png is not attached: Cannot read shot.png: it is a binary file of 8 B"],
+      "Use @types/node, @scope/chart.js, @types/lodash.js and @lib/parse; ask @alice or me@lib/x.js": [],
+      "Read @lib/parse.js and @lib": [],
+    };
+    for (const [request, expected] of Object.entries(notes)) {
+      assert.deepEqual((await engine.ask(request)).notes, expected, request);
+    }
+    await using locked = await startEngine([done], options);
+    assert.deepEqual((await locked.ask("See @../x.ts")).notes, [
+      "@../x.ts is not attached: it is outside the workspace",
+    ]);
+    await using without = await startEngine([done], { workspace });
+    assert.deepEqual((await without.ask("See @./x.ts")).notes, []);
+  });
+});
+
+Deno.test("a request attaches a file of an added folder, and names it by its absolute path", async () => {
+  await withFolder(async (lib) => {
+    await Deno.writeTextFile(`${lib}/x.ts`, "export const x = 1;\n");
+    await withFolder(async (workspace) => {
+      await using engine = await startEngine([done], { extensions: [fs], workspace, readFolders: [lib] });
+      const { notes } = await engine.ask(`Like @${lib}/x.ts`);
+      assert.match(
+        engine.provider.requests[0]?.texts[1] ?? "",
+        new RegExp(`\\[@${lib}/x\\.ts in the request: 20 char`),
+      );
+      assert.deepEqual(notes, []);
+    });
+  });
+});
+
 Deno.test("a later call has the named files with the same bytes, and a retry reads them again", async () => {
   const look = replyJson("namedFiles[0].text.length");
   await engineIn(async (engine, { workspace, shown }) => {

@@ -7,6 +7,7 @@ import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { call } from "../helpers/system_calls.ts";
 import { launcherBehind, mayMake, place, SECRET } from "./_place.ts";
 import { killed, longSleep } from "./lives.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const ignore = !mayMake;
 const own = { loopback: "one" };
@@ -188,6 +189,49 @@ Deno.test("LinuxWall.spawn() hides only secret files that git does not track", {
     assert.match(stderr, /Read-only file system/);
     assert.equal(await Deno.readTextFile(`${workspace}/.env`), `.env is ${SECRET}\n`);
   }, { secrets: SECRET_PATTERNS });
+});
+
+Deno.test("commands read an added folder without its secret files, and change nothing there", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const lib = `${folder}/lib`, tools = `${folder}/tools`;
+    for (const path of [`${lib}/src`, `${tools}/bin`]) await Deno.mkdir(path, { recursive: true });
+    for (const path of [`${lib}/src/a.ts`, `${lib}/.env`, `${tools}/bin/cacert.pem`]) {
+      await Deno.writeTextFile(path, SECRET);
+    }
+    const options = { read: [lib, tools], secrets: SECRET_PATTERNS, env: { PATH: `/usr/bin:/bin:${tools}/bin` } };
+    await place(async ({ wall, workspace }) => {
+      const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+      const show = `cat ${lib}/src/a.ts ${lib}/.env ${tools}/bin/cacert.pem`;
+      assert.equal((await wall.spawn(workspace, sh(show), hidden)).stdout, `${SECRET}hidden\n${SECRET}`);
+      const seen = { ...own, hideSecrets: { except: [`${lib}/.env`], instead: "hidden\n" } };
+      assert.equal((await wall.spawn(workspace, sh(show), seen)).stdout, SECRET.repeat(3));
+      for (const change of [`echo x > ${lib}/new`, `echo x > ${lib}/src/a.ts`, `rm ${lib}/.env`, `mkdir ${lib}/d`]) {
+        assert.notEqual((await wall.spawn(workspace, sh(change), { ...hidden, write: [workspace] })).code, 0, change);
+      }
+      assert.equal(await Deno.readTextFile(`${lib}/src/a.ts`), SECRET);
+    }, options);
+  });
+});
+
+Deno.test("an added folder around the workspace opens only for reading", { ignore }, async () => {
+  await place(async ({ root, workspace, home }) => {
+    await Deno.writeTextFile(`${workspace}/.env`, SECRET);
+    const wall = new LinuxWall({
+      ...{
+        home: null,
+        visHome: null,
+        read: [root],
+        network: false,
+        env: { PATH: "/usr/bin:/bin" },
+      },
+      ...{ secrets: SECRET_PATTERNS, temporary: `${root}/temporary` },
+    });
+    const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+    const script = `cat ${workspace}/.env ${root}/outside/secret; echo x > new; echo x > ${home}/new`;
+    assert.equal((await wall.spawn(workspace, sh(script), hidden)).stdout, `hidden\n${SECRET}`);
+    assert.equal(await Deno.readTextFile(`${workspace}/new`), "x\n");
+    await assert.rejects(Deno.stat(`${home}/new`));
+  });
 });
 
 Deno.test("a secret file that is a link keeps its name and its text", { ignore }, async () => {

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { counted, type NamedFile } from "@vis/extension";
 import { confine } from "../confine.ts";
 import type { FsContext } from "../context.ts";
@@ -14,7 +15,7 @@ export async function namedFile(
   named: string,
   { chars }: { readonly chars: number },
 ): Promise<NamedFile | null> {
-  const { path, real, info } = confine(context, named);
+  const { path, real, info } = confine(context, named.replace(/^~(?=\/)/, () => homedir() || "~"));
   const again = `fs.readFile(${JSON.stringify(path)}`;
   if (info?.kind === "dir") return await namedFolder(context, path, chars);
   if (info?.kind !== "file") return null;

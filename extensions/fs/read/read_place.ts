@@ -8,7 +8,7 @@ import {
   Pace,
   reasonOf,
 } from "@vis/extension";
-import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
+import { addedFolderOf, inWorkspace, movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
@@ -162,10 +162,17 @@ export function isSecretPlace(context: FsContext, place: Pick<SecretFile["place"
 }
 
 function secretNames(
-  { secrets, tree }: FsContext,
+  context: FsContext,
   { path, real }: Pick<SecretFile["place"], "path" | "real">,
 ): readonly string[] {
-  return [...new Set([real, path].map((one) => fromTop(tree, one)))].filter((one) => isSecretFile(one, secrets));
+  const { secrets, tree } = context;
+  const names = [real, path].flatMap((one) => {
+    if (addedFolderOf(context, one) === "") return [fromTop(tree, one)];
+    // An added folder may contain the workspace.
+    const below = inWorkspace(context, one);
+    return below === null ? [one] : [one, fromTop(tree, below)];
+  });
+  return [...new Set(names)].filter((one) => isSecretFile(one, secrets));
 }
 
 export function isOwnText(

@@ -1,6 +1,6 @@
-import { confine, type Workspace, type WorkspacePath } from "../confine.ts";
+import { below, confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { missing, withFolders } from "../find_files.ts";
+import { byFolder, missing, withFolders } from "../find_files.ts";
 import { isHiddenSecret } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
@@ -132,9 +132,12 @@ async function* filesOf(
   { pace, left }: { readonly pace: Pace; readonly left: Unsearched },
 ): AsyncGenerator<Candidate> {
   const starts = options.path === undefined ? [] : [options.path].flat();
-  const glob = options.glob === undefined ? null : globOf(context, options.glob);
+  const globs = options.glob === undefined ? [ANY] : globsOf(context, options.glob);
+  const places = starts.length > 0
+    ? starts.map((start) => ({ start, globs }))
+    : globs.map((glob) => ({ start: glob.folder || ".", globs: [glob] }));
   const seen = new Set<string>();
-  for (const start of starts.length > 0 ? starts : ["."]) {
+  for (const { start, globs } of places) {
     const place = await startAt(context, start, left);
     if (place === null) continue;
     if (place.info?.kind !== "dir") {
@@ -142,7 +145,11 @@ async function* filesOf(
       seen.add(place.path);
       continue;
     }
-    const below = place.path === "." ? 0 : place.path.length + 1;
+    const inStart = place.path === "." ? 0 : place.path.length + 1;
+    const isWanted = (path: string): boolean =>
+      globs.some(({ folder, matches }) =>
+        path.startsWith(folder) && matches(below(folder, path)) || matches(path.slice(inStart))
+      );
     for (
       const entry of walk({
         tree: context.tree,
@@ -156,8 +163,8 @@ async function* filesOf(
       if (entry === null) continue;
       const path = plainPath(context.tree, entry.path);
       if (entry.type !== "file" || seen.has(path)) continue;
-      if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
-      if (starts.length > 1) seen.add(path);
+      if (!isWanted(entry.path)) continue;
+      if (places.length > 1) seen.add(path);
       if (await isHiddenSecret(context, { path: entry.path, real: entry.real })) {
         left.secret(path);
         continue;
@@ -181,15 +188,22 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
   return null;
 }
 
-function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMatcher {
-  const patterns = withFolders(workspace, typeof glob === "string" ? [glob] : glob);
-  return new GlobMatcher(
-    patterns.map((one) => {
-      const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
-      return pattern.includes("/") ? one : `${not}**/${pattern}`;
-    }),
-    workspace.tree,
-  );
+interface FolderGlob {
+  readonly folder: string;
+  readonly matches: (path: string) => boolean;
+}
+
+const ANY: FolderGlob = { folder: "", matches: () => true };
+
+function globsOf(workspace: Workspace, glob: string | readonly string[]): readonly FolderGlob[] {
+  const patterns = withFolders(workspace, typeof glob === "string" ? [glob] : glob).map((one) => {
+    const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+    return pattern.includes("/") ? one : `${not}**/${pattern}`;
+  });
+  return byFolder(workspace, patterns).map(({ folder, patterns }) => {
+    const matcher = new GlobMatcher(patterns, folder === "" ? workspace.tree : undefined);
+    return { folder, matches: (path) => matcher.matches(path) };
+  });
 }
 
 const DEFAULT_HITS = 500;

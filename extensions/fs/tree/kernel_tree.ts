@@ -33,17 +33,23 @@ export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
+  readonly top: string | undefined;
   readonly #held: number | null;
 
-  constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
+  constructor(kernel: Kernel, top: string, { below = "", isAdded = false, isHeld = false } = {}) {
     this.#kernel = kernel;
     this.#top = top;
     this.below = below;
+    this.top = isAdded ? top : undefined;
     this.#held = isHeld ? kernel.openRoot(top) : null;
   }
 
   held(): KernelTree {
-    return new KernelTree(this.#kernel, this.#top, { below: this.below, isHeld: true });
+    return new KernelTree(this.#kernel, this.#top, {
+      below: this.below,
+      isAdded: this.top !== undefined,
+      isHeld: true,
+    });
   }
 
   [Symbol.dispose](): void {

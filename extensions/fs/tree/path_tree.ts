@@ -20,10 +20,12 @@ import { join, relative, sep } from "node:path";
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
   readonly below: string;
+  readonly top: string | undefined;
 
-  constructor(top: string, { below = "" } = {}) {
+  constructor(top: string, { below = "", isAdded = false } = {}) {
     this.#top = top;
     this.below = below;
+    this.top = isAdded ? top.replaceAll(sep, "/") : undefined;
   }
 
   held(): PathTree {

@@ -69,11 +69,14 @@ export interface OpenFolder extends Disposable {
   removeFolder(name: string): void;
 }
 
-/** Paths are relative to the workspace, which is ".". A path outside of the workspace begins with `..`. Except for
- * `lookUnlinked` and `stamps`, methods throw `FilesystemLoop` if a folder in the path is a link. */
+/** Paths are relative to the workspace, which is ".". A path in the repository around the workspace begins with `..`. A
+ * path in an added folder is absolute. Except for `lookUnlinked` and `stamps`, methods throw `FilesystemLoop` if a folder
+ * in the path is a link. */
 export interface Tree {
   /** The path of the workspace in its repository is "" if the workspace is the root or in no repository. */
   readonly below: string;
+  /** Only the tree of an added folder has this absolute path of its top. */
+  readonly top?: string | undefined;
   look(path: string): Facts | null;
   /** Returns null if the entry is missing, a part of the path is a link, or the entry may have another path. */
   lookUnlinked(path: string): Facts | null;
@@ -85,8 +88,9 @@ export interface Tree {
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
   /** `visit` gets each folder below the root up to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
-  /** The caller disposes the returned tree, which may keep its root open between calls. */
-  held(): Tree & Disposable;
+  /** The caller disposes the returned tree, which may keep its root open between calls. With `path`, the tree need serve
+   * only this folder. */
+  held(path?: string): Tree & Disposable;
 }
 
 export const STAMP = 5;
@@ -177,7 +181,68 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
+/** Vis may read these folders beside the workspace, and changes nothing there. */
+export class TreeWithAdded implements Tree, Disposable {
+  readonly below: string;
+  readonly #own: Tree & Partial<Disposable>;
+  readonly #added: readonly (Tree & Partial<Disposable>)[];
+
+  constructor(own: Tree & Partial<Disposable>, added: readonly (Tree & Partial<Disposable>)[]) {
+    this.below = own.below;
+    this.#own = own;
+    this.#added = added;
+  }
+
+  held(path?: string): Tree & Disposable {
+    if (path !== undefined) return this.#of(path).held();
+    return new TreeWithAdded(this.#own.held(), this.#added.map((tree) => tree.held()));
+  }
+
+  [Symbol.dispose](): void {
+    for (const tree of [this.#own, ...this.#added]) tree[Symbol.dispose]?.();
+  }
+
+  look(path: string): Facts | null {
+    return this.#of(path).look(path);
+  }
+
+  lookUnlinked(path: string): Facts | null {
+    return this.#of(path).lookUnlinked(path);
+  }
+
+  open(path: string): OpenFile {
+    return this.#of(path).open(path);
+  }
+
+  entries(path: string): readonly FolderEntry[] {
+    return this.#of(path).entries(path);
+  }
+
+  readLink(path: string): string {
+    return this.#of(path).readLink(path);
+  }
+
+  stamps(...of: Parameters<Tree["stamps"]>): void {
+    this.#own.stamps(...of);
+  }
+
+  folder(...of: Parameters<Tree["folder"]>): OpenFolder {
+    return this.#own.folder(...of);
+  }
+
+  #of(path: string): Tree {
+    return this.#added.find(({ top = "" }) => isAtOrBelow(path, top)) ?? this.#own;
+  }
+}
+
+/** Paths have `/`. */
+export function isAtOrBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(`${top}/`);
+}
+
+export function fromTop({ below, top }: Pick<Tree, "below" | "top">, path: string): string {
+  if (top !== undefined && isAtOrBelow(path, top)) return path.slice(top.length + 1) || ".";
+  if (posix.isAbsolute(path)) throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);
   if (whole === ".." || whole.startsWith("../")) throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);

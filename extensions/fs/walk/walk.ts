@@ -34,7 +34,7 @@ interface OpenFolder {
 
 /** A folder comes before its contents. Yields null after a while without an entry, so that the caller can pause. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
-  using tree = from.held();
+  using tree = from.held(start);
   let count = 0;
   let passed = 0;
   const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;

@@ -4,7 +4,7 @@ import { DEFAULT_CONFIG } from "../../config/defaults.ts";
 import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
 import type { SeatbeltWalls } from "../../processes/seatbelt/seatbelt_wall.ts";
 import type { SessionParts } from "../session/open_session.ts";
-import { type EnvironmentVariables, programSettings, readSettings, type Settings } from "../settings/settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
 import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
@@ -53,11 +53,10 @@ async function factsOf(
 
 async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<ReportFacts["seatbelt"]> {
   const { SeatbeltWall } = await import("../../processes/seatbelt/seatbelt_wall.ts");
-  const { read } = programSettings(settings);
   const wall = new SeatbeltWall({
     home: parts.env["HOME"] || null,
     visHome: settings.home,
-    read,
+    read: settings.readFolders,
     network: false,
     env: parts.env,
   });

@@ -91,7 +91,7 @@ export async function diagnoseCommands(
   const wall = programWall({
     home: env["HOME"] || null,
     visHome: settings.home,
-    read: programSettings(settings).read,
+    read: settings.readFolders,
     network: false,
     secrets: settings.config.secrets,
     env,

@@ -60,6 +60,11 @@ export async function readService<R extends ServiceRequest>(given: R, parts: Ser
       "Cannot use --root: the locked profile opens no repository; leave out --root, or choose the profile open",
     );
   }
+  if (locked && given.addDir) {
+    throw new UsageError(
+      "Cannot use --add-dir: the locked profile opens no other folder; leave out --add-dir, or choose the profile open",
+    );
+  }
   const request = { ...given, locked };
   const settings = await readSettings(request, parts.env, parts);
   if (!locked) return { request, settings, notes: [] };

@@ -81,6 +81,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         const path = locked || workspace !== settings.workspace ? null : rootOf(settings, env);
         return path === null ? null : { path, isOpen: request.root ?? false };
       },
+      ...locked ? {} : { readFolders: settings.readFolders },
       obeyedPaths: obeyedPaths(env, settings),
       ...locked?.writable === false ? {} : { fileChanges: fileChanges(settings, { ...parts, env }) },
       ...request.serves ? { served: [settings.workspace, ...request.serves] } : {},
@@ -95,6 +96,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       database: settings.database,
       notes: [
         ...settings.layers.flatMap(({ ignored = [] }) => ignored),
+        ...settings.folderNotes,
         ...router.notes,
         ...extensions.notes,
         ...await unwalledNotes(settings, { ...commands, request }),

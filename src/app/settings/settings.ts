@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { SettingsSections, valueAt } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
-import { ConfigError, fileFault, WorkspaceError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, UsageError, WorkspaceError } from "../../domain/errors.ts";
 import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings_section.ts";
@@ -18,7 +18,7 @@ import { lstatSync, realpathSync } from "node:fs";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export interface Settings extends LoadedConfig, ChosenDatabase {
+export interface Settings extends LoadedConfig, ChosenDatabase, AddedFolders {
   /** Null means that the environment names no home folder, so the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
@@ -26,6 +26,12 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   readonly locked?: OpenRequest["locked"];
   /** The locked profile removes these names from `extensions.allow`. */
   readonly neverLocked?: readonly string[];
+}
+
+interface AddedFolders {
+  /** These folders beside the workspace are real. */
+  readonly readFolders: readonly string[];
+  readonly folderNotes: readonly string[];
 }
 
 interface ChosenDatabase {
@@ -44,7 +50,8 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  const load = (sections?: SettingsSections) => loadConfig({ file, project, env, flags: request, sections });
+  const flags = { ...request, addDir: request.addDir?.map((path) => resolve(path)) };
+  const load = (sections?: SettingsSections) => loadConfig({ file, project, env, flags, sections });
   const loadAll = async () => await load(await settingsSectionsOf(parts));
   // A file that passes without sections has the same meaning with sections, so a start with `lazyExtensions` loads
   // sections only after a fault.
@@ -54,8 +61,41 @@ export async function readSettings(
   const ofRun = valueAt(request.set?.values, ["database"]);
   const flag = request.db || (typeof ofRun === "string" ? ofRun : undefined);
   const database = await databaseOf({ flag, setting: loaded.config.database, env, home });
-  const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
+  const added = request.locked ? NO_FOLDERS : addedFolders(loaded.config.readFolders, { flags, env, home });
+  const settings = { ...loaded, ...database, ...added, home, workspace, locked: request.locked };
   return request.locked ? await lockSettings(settings, parts) : settings;
+}
+
+const NO_FOLDERS: AddedFolders = { readFolders: [], folderNotes: [] };
+
+/** Throws `UsageError` for a folder of an option. Other folders that Vis cannot use get a note, because a folder can be
+ * absent for a while. */
+function addedFolders(
+  paths: readonly string[],
+  { flags: { addDir = [] }, env, home }: {
+    readonly flags: Pick<OpenRequest, "addDir">;
+    readonly env: EnvironmentVariables;
+    readonly home: string | null;
+  },
+): AddedFolders {
+  const own = [env["HOME"] ?? env["USERPROFILE"] ?? null, home], notes: string[] = [];
+  const found = paths.flatMap((path) => {
+    const real = realPathOf(path), fault = folderFault(real, own);
+    if (fault === "") return [real];
+    if (addDir.includes(path)) throw new UsageError(`Cannot use --add-dir ${path}: ${fault}; name another folder`);
+    notes.push(`Cannot read ${path} of the setting readFolders: ${fault}`);
+    return [];
+  });
+  return { readFolders: [...new Set(found)], folderNotes: notes };
+}
+
+function folderFault(path: string, [user, home]: readonly (string | null)[]): string {
+  if (factsOf(path)?.isDirectory() !== true) return "there is no such folder";
+  for (const [folder, name] of [[user, "your home folder"], [home, "the folder of Vis"]] as const) {
+    const real = folder ? realPathOf(folder) : "";
+    if (real !== "" && isWithin(real, path)) return `it is or contains ${name}`;
+  }
+  return home && isWithin(path, realPathOf(home)) ? "it is in the folder of Vis" : "";
 }
 
 /** The patterns include a database file outside Vis's own folder. If Vis's own folder is in the workspace, the patterns
@@ -230,20 +270,19 @@ export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): 
 export function programSettings(
   { config, sections }: Pick<Settings, "config" | "sections">,
   { mode }: { readonly mode?: UnwalledMode | undefined } = {},
-): { readonly read: readonly string[]; readonly network: boolean; readonly unwalled: UnwalledMode } {
-  const said = (kind: "network" | "read" | "unwalled"): readonly unknown[] =>
+): { readonly network: boolean; readonly unwalled: UnwalledMode } {
+  const said = (kind: "network" | "unwalled"): readonly unknown[] =>
     sections.all.flatMap(({ namespace, programs: { [kind]: key } }) =>
       key === undefined ? [] : [Object(config.extensions.config[namespace])[key]]
     );
-  const read = said("read").flat().filter((path) => typeof path === "string");
   const unwalled = config.sandbox.require.includes("kernel")
     ? "off"
     : mode ?? (["off", "run"] as const).find((one) => said("unwalled").includes(one)) ?? "ask";
-  return { read, network: said("network").includes(true), unwalled };
+  return { network: said("network").includes(true), unwalled };
 }
 
 export function programsOf(
-  settings: Pick<Settings, "config" | "sections" | "home" | "database">,
+  settings: Pick<Settings, "config" | "sections" | "home" | "database" | "readFolders">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
     readonly env: EnvironmentVariables;
     readonly mode?: UnwalledMode | undefined;
@@ -251,8 +290,8 @@ export function programsOf(
 ): Required<Pick<EnvironmentParts, "spawn" | "programWalls" | "networkScopes">> {
   const load = async (): Promise<AskedPrograms> => {
     const { AskedPrograms, programWall } = await import("../../processes/approved/approved_programs.ts");
-    const { config, home: visHome } = settings;
-    const { read, network, unwalled } = programSettings(settings, { mode });
+    const { config, home: visHome, readFolders: read } = settings;
+    const { network, unwalled } = programSettings(settings, { mode });
     const database = databaseFile(settings), home = env["HOME"] || null;
     const wall = programWall({ home, visHome, read, network, secrets: config.secrets, database, env });
     const known = new Set([...(await shippedExtensions({ shipped })).values()].map(({ namespace }) => namespace));

@@ -1,7 +1,8 @@
-import { dirname, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { advised } from "../../domain/errors.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin } from "../../domain/kit/files.ts";
+import { isSecretFile } from "../../domain/kit/names.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { Spawned } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
@@ -48,9 +49,16 @@ export class ProtectedPaths {
   readonly #walk: WorkspaceWalk;
   readonly #claims: ClaimCache;
   readonly #database: readonly string[];
+  readonly #added: readonly string[];
+  readonly #patterns: readonly string[];
 
   constructor(options: WallOptions) {
-    this.#walk = new WorkspaceWalk(options.secrets ?? []);
+    this.#patterns = options.secrets ?? [];
+    this.#walk = new WorkspaceWalk(this.#patterns);
+    const programs = (options.env["PATH"] ?? "").split(delimiter).filter(isAbsolute)
+      .flatMap((entry) => realPathOf(entry) ?? []);
+    // A folder of programs is a toolchain, which needs certificates with names of secret files.
+    this.#added = options.read.filter((folder) => !programs.some((entry) => isWithin(entry, folder)));
     this.#claims = new ClaimCache(options);
     this.#database = databaseFiles(options.database);
   }
@@ -67,8 +75,13 @@ export class ProtectedPaths {
       readonly granted: readonly GrantedPath[];
     },
   ): Promise<{ readonly files: readonly HiddenFile[]; readonly links: readonly string[] }> {
-    const secrets = found === null ? [] : await this.#walk.secrets(root, found);
-    const files = secrets.filter(({ path }) => !except.includes(path));
+    const secrets = found === null ? [] : [...await this.#walk.secrets(root, found)];
+    for (const folder of found === null ? [] : this.#added) {
+      const found = await this.#walk.secrets(folder, await this.look({ root: folder, workspace: folder }));
+      secrets.push(...found.filter(({ path }) => isSecretFile(path, this.#patterns)));
+    }
+    const files = [...new Map(secrets.map((one) => [one.path, one])).values()]
+      .filter(({ path }) => !except.includes(path));
     for (const path of this.#database) {
       const facts = granted.some((one) => isWithin(path, one.path)) ? entryFacts(path) : null;
       if (facts?.isFile) files.push({ path, inode: facts.inode });

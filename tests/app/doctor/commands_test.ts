@@ -12,8 +12,11 @@ async function settingsHere(config: object) {
   return { ...await settingsOf({ config }), workspace: Deno.cwd() };
 }
 
-async function diagnose(shell: object, more: Partial<typeof parts> = {}) {
-  const found = await diagnoseCommands(await settingsHere({ shell }), { parts: { ...parts, ...more } });
+async function diagnose(shell: object, { readFolders = [], ...more }: Partial<typeof parts> & {
+  readonly readFolders?: readonly string[];
+} = {}) {
+  const settings = { ...await settingsHere({ shell }), readFolders };
+  const found = await diagnoseCommands(settings, { parts: { ...parts, ...more } });
   return new Map(found.map((one) => [one.name, one]));
 }
 
@@ -32,7 +35,7 @@ Deno.test(
 
 Deno.test("diagnoseCommands() fails if shell is on and no command can run", { ignore: missing !== "" }, async () => {
   for (const [enabled, state] of [[true, "fail"], [false, "ok"]] as const) {
-    const found = await diagnose({ enabled, read: ["/no/such/folder"] });
+    const found = await diagnose({ enabled }, { readFolders: ["/no/such/folder"] });
     assert.deepEqual([found.get("commands")?.state, found.get("shell")?.state], ["warn", state]);
     assert.match(found.get("commands")?.found ?? "", /\/no\/such\/folder/);
     assert.notEqual(found.get("commands")?.fix, "");

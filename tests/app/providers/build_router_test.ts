@@ -9,7 +9,14 @@ import { settingsOf } from "../_settings.ts";
 
 async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> {
   const loaded = await loadConfig({ file: null, env, flags: {} });
-  return await buildRouter({ ...loaded, home: null, database: ":memory:", workspace: "/w" }, { addresses: [] });
+  return await buildRouter({
+    ...loaded,
+    home: null,
+    database: ":memory:",
+    workspace: "/w",
+    readFolders: [],
+    folderNotes: [],
+  }, { addresses: [] });
 }
 
 Deno.test("buildRouter() names the missing settings if there are none", async () => {

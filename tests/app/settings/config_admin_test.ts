@@ -439,7 +439,6 @@ Deno.test("AppConfigAdmin finds a section of an extension in both of its places"
       allow: [],
       deny: [],
       network: false,
-      read: [],
       unwalled: "ask",
     });
     assert.deepEqual(Object.keys((await config.explain("extensions.config")).value as object), [

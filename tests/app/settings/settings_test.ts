@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type EnvironmentVariables, readSettings, secretsIn, visHome } from "../../../src/app/settings/settings.ts";
+import { ConfigTrust } from "../../../src/app/settings/settings_files.ts";
 import { ConfigError, WorkspaceError } from "../../../src/domain/errors.ts";
 import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -68,6 +69,59 @@ Deno.test("readSettings() reads the settings file of the home, and accepts a mis
     assert.deepEqual([config.model, config.budget.iterations], ["m", 3]);
     await Deno.writeTextFile(join(folder, "config.jsonc"), "{");
     await assert.rejects(readSettings({ cwd: folder }, env, NO_EXTENSIONS), /Cannot read .*config\.jsonc/);
+  });
+});
+
+Deno.test("readSettings() adds folders of --add-dir to those of readFolders, by their real paths", async () => {
+  await withFolder(async (folder) => {
+    const at = (name: string): string => join(folder, name);
+    for (const name of ["home/.vis", "home/lib", "work", "other"]) await Deno.mkdir(at(name), { recursive: true });
+    await Deno.writeTextFile(at("file"), "");
+    await Deno.symlink(at("other"), at("link"));
+    const env = { HOME: at("home") };
+    const own = async (...readFolders: readonly string[]) =>
+      await Deno.writeTextFile(at("home/.vis/config.jsonc"), JSON.stringify({ readFolders }));
+    const read = async (...addDir: readonly string[]) => {
+      const settings = await readSettings({ cwd: at("work"), addDir }, env, NO_EXTENSIONS);
+      return [settings.readFolders, settings.folderNotes];
+    };
+    assert.deepEqual(await read(), [[], []]);
+    assert.deepEqual(await read(at("link"), at("other"), at("home/lib")), [[at("other"), at("home/lib")], []]);
+    await own(at("home/lib"), at("gone"), at("home"));
+    assert.deepEqual(await read(at("link")), [[at("home/lib"), at("other")], [
+      `Cannot read ${at("gone")} of the setting readFolders: there is no such folder`,
+      `Cannot read ${at("home")} of the setting readFolders: it is or contains your home folder`,
+    ]]);
+    const refused: readonly (readonly [string, RegExp])[] = [
+      [at("none"), /Cannot use --add-dir \S+\/none: there is no such folder; name another folder/],
+      [at("file"), /there is no such folder/],
+      [folder, /it is or contains your home folder/],
+      [at("home"), /it is or contains your home folder/],
+      ["/", /it is or contains your home folder/],
+      [at("home/.vis"), /it is or contains the folder of Vis/],
+    ];
+    for (const [path, fault] of refused) await assert.rejects(read(path), fault, path);
+    await Deno.mkdir(at("home/.vis/extensions"));
+    await assert.rejects(read(at("home/.vis/extensions")), /it is in the folder of Vis/);
+    await own("lib");
+    await assert.rejects(read(), /readFolders\.0 must be an absolute path/);
+  });
+});
+
+Deno.test("neither a workspace nor the locked profile adds a folder", async () => {
+  await withFolder(async (folder) => {
+    const at = (name: string): string => join(folder, name);
+    for (const name of ["home/.vis", "lib", "work/.vis"]) await Deno.mkdir(at(name), { recursive: true });
+    const text = JSON.stringify({ readFolders: [at("lib")] }), project = at("work/.vis/config.jsonc");
+    await Deno.writeTextFile(at("home/.vis/config.jsonc"), text);
+    const request = { cwd: at("work") }, env = { HOME: at("home") };
+    const locked = await readSettings({ ...request, locked: { writable: false } }, env, NO_EXTENSIONS);
+    assert.deepEqual([locked.readFolders, locked.folderNotes], [[], []]);
+    await Deno.writeTextFile(project, text);
+    const why = /readFolders cannot come from a workspace, even if you trust it; move it to your own config\.jsonc/;
+    await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);
+    await new ConfigTrust(at("home/.vis")).add({ path: project, text });
+    await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);
   });
 });
 

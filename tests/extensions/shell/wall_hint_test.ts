@@ -48,7 +48,11 @@ Deno.test("wallHint() names --root to people if a command cannot write in the re
   }
   for (const line of ["touch: /usr/x: Read-only file system", "bash: /home/me/repo/packages/qs/x: Permission denied"]) {
     const { people, option } = wallHint(view, line) ?? {};
-    assert.match(people ?? "", /\nThe setting shell\.read opens more folders for reading and running$/, line);
+    assert.match(
+      people ?? "",
+      /\n--add-dir and the setting readFolders open more folders for reading and running$/,
+      line,
+    );
     assert.equal(option, undefined);
   }
   assert.equal(wallHint(view, "cat: /home/me/repo/none.txt: No such file or directory"), null);

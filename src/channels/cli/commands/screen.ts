@@ -52,7 +52,7 @@ async function parsed(
   });
   namesFamiliar(command);
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
-  command.option(...FLAGS.set);
+  command.option(...FLAGS.addDir).option(...FLAGS.set);
   command.parse([...args], { from: "user" });
   refuseMisread(command);
   await readRunSettings(command, services);

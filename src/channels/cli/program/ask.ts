@@ -67,6 +67,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
+    .option(...FLAGS.addDir)
     .option(...FLAGS.cwd)
     .option(...FLAGS.set)
     .addHelpText("after", EXAMPLES)

@@ -44,6 +44,11 @@ export const FLAGS = {
   db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, VIS_DB)"],
   storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)"],
   root: ["--root", "let Vis also change files of the repository around the workspace without a question"],
+  addDir: [
+    "--add-dir <path>",
+    "let Vis also read this folder, and change nothing there; repeatable",
+    collected,
+  ],
   shell: [
     "--shell <mode>",
     "if the command wall is incomplete: ask (before a command without a lasting approval), run (without a question) or off (run no command) (default: shell.unwalled)",

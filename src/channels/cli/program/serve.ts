@@ -39,7 +39,7 @@ function addServe(program: Command, context: Context): void {
     "--open",
     "open the page in your browser; if the server has a single token, the browser gets it from a temporary file that only you can read",
   );
-  addServiceFlags(serve.option(...FLAGS.root))
+  addServiceFlags(serve.option(...FLAGS.root).option(...FLAGS.addDir))
     .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
 }
@@ -155,6 +155,7 @@ function addProtocol(
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
+    .option(...FLAGS.addDir)
     .option(...cwd)
     .option(...FLAGS.set)
     .addHelpText("after", examples)
