@@ -134,6 +134,8 @@ Deno.test("help of words that name no command finds a section of the handbook, o
     const { out } = await said("help", ...words);
     assert.match(out, /^guide\/questions#[^]*\nSee also:\n[^]*\n {2}vis help (?:undo|run) {2}\S.*\n$/, words.join(" "));
   }
+  const { out } = await said("help", "mcp", "servers", "of", "a", "repository");
+  assert.match(out, /^extend\/functions\/mcp#[^]*\n {2}vis help mcp {2}\S.*\n$/);
   assert.match((await said("help", "undo", "files")).out, /^Usage: vis undo /);
   const page = (await said("help", "guide/approvals")).out;
   assert.equal(page, await Deno.readTextFile(new URL("../../../docs/guide/approvals.md", import.meta.url)));

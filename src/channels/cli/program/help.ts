@@ -100,7 +100,7 @@ function commandInQuestion(asked: string, program: Command): Command | undefined
   const [first, ...others] = asked.split(" ");
   const command = program.commands.find((one) => one.name() === first);
   const isQuestion = others.length + 1 >= QUESTION_WORDS && !isCommand(others, program);
-  return isQuestion && command?.commands.length === 0 ? command : undefined;
+  return isQuestion && command && !isCommand(others, command) ? command : undefined;
 }
 
 async function inHandbook(asked: string): Promise<string> {
