@@ -12,8 +12,7 @@ const PREFIX = "vis-command-";
 const MOST_REMOVED = 20_000;
 const MOST_SWEPT = 20;
 const MOST_WRITTEN = 1_000;
-/** The sweep waits this long after the first call of `make`, so that the sweep does not compete with the first
- * program. */
+/** The sweep waits, so that it does not compete with the first program. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
@@ -61,7 +60,6 @@ export class CommandFolder {
     for (const { name } of Deno.readDirSync(this.path)) this.#own.set(name, await this.#stamp(name));
   }
 
-  /** Returns up to `MOST_WRITTEN` names at the top of the folder that a program created or changed since `begin`. */
   async written(): Promise<readonly string[]> {
     const names: string[] = [];
     try {

@@ -27,7 +27,6 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && isWithin(folder, path)));
 }
 
-/** Throws if a path contains a private folder, or is inside the folder of Vis. */
 export function refusePrivate(
   open: readonly GrantedPath[],
   { home, visHome }: PrivateFolders,
@@ -182,7 +181,7 @@ export interface OpenFolders {
 }
 
 /** `read` has the paths of the system, and `first` comes first in PATH. `runs` tests where else the system lets
- * programs run. Throws Error if the settings name a missing or private path. */
+ * programs run. Throws if the settings name a missing or private path. */
 export function openFolders(
   { home, visHome, read: named, env }: Pick<WallOptions, "home" | "visHome" | "read" | "env">,
   { read: system, first = [], variables = {}, runs = () => false, usual }: {
@@ -268,7 +267,7 @@ export function callPaths(
   return { read: reads, write: writes };
 }
 
-/** Throws Error if the wall refuses the start folder or a path of `write`. */
+/** Throws if the wall would refuse the start folder or a path of `write`. */
 export function checkPaths(
   workspace: string,
   { write = [], cwd = ".", root = workspace }: Pick<SpawnOptions, "write" | "cwd" | "root">,

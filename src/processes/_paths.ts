@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** The call is synchronous, because an asynchronous call of the runtime takes longer. */
+/** The call is synchronous, because an asynchronous call takes longer. */
 export function realPathOf(path: string): string | null {
   try {
     if (!existsSync(path)) return null; // An error takes longer than this check.
@@ -40,7 +40,7 @@ export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-/** The kernel follows at most this many links on the way to a path. */
+/** Linux follows at most this many links on the way to a path. */
 const MOST_FOLLOWED = 40;
 
 interface PathStep {

@@ -23,7 +23,7 @@ interface RunHooks {
   kill(): void;
   askToEnd(): void;
   ended(): Promise<void> | void;
-  /** `runToEnd` calls `fault` every 20 ms, and kills the process if there is a fault. */
+  /** `runToEnd` polls `fault`, and kills the process if the result is not null. */
   fault?(): string | null;
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Only the launcher of the program knows the token that begins a report. The output omits complete reports of at
@@ -259,7 +259,7 @@ class TokenLines implements Sink {
     this.#held = bytes.subarray(bytes.length - kept);
   }
 
-  /** The held bytes looked like the beginning of a report. */
+  /** The held bytes are no whole report, so they are part of the output. */
   end(): void {
     this.#next.push(this.#held);
     this.#next.end();

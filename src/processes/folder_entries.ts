@@ -53,7 +53,7 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Returns whether a change after `since` could get the same time. */
+/** If true, a change after `since` could get the same time. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
@@ -125,7 +125,7 @@ function* elsewhereEntries(
       const bytes = encoder.encode(name);
       if (isDirectory || wanted(bytes[0] ?? 0, bytes.at(-1) ?? 0)) yield { name, isFolder: isDirectory };
     }
-  } catch { /* The folder cannot be read. */ }
+  } catch { /* An unreadable folder yields no entries. */ }
 }
 
 /** The removal follows no link and ignores a missing path. No other program may change the path meanwhile. On Linux,
@@ -138,7 +138,6 @@ export async function removeTree(path: string, { most = Infinity } = {}): Promis
   Deno.removeSync(path);
 }
 
-/** Returns null for a missing path. */
 function lstatOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.lstatSync(path);
@@ -174,7 +173,7 @@ async function unlocked(path: string): Promise<number> {
   await Deno.chmod(path, 0o700);
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
   if (at !== null) return at;
-  Deno.readDirSync(path); // The runtime names the cause.
+  Deno.readDirSync(path); // The error of this call names the cause.
   throw new Error(`Cannot remove ${path}: the system does not open the folder`);
 }
 

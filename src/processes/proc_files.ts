@@ -67,7 +67,7 @@ class ProcFiles {
     try {
       return this.link(`/proc/self/fd/${descriptor}`);
     } catch {
-      return ""; // The descriptor was closed meanwhile.
+      return ""; // Another task closed the descriptor.
     }
   }
 
@@ -162,7 +162,7 @@ function readAll({ withThreads = false } = {}): readonly Process[] {
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);
       return hasEnded ? [] : [{ pid, parent: Number(parent), state }];
     } catch {
-      return []; // The process ended while its file was read.
+      return []; // The process ended before the read.
     }
   });
 }

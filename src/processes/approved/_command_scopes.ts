@@ -62,8 +62,8 @@ function fileFault(files: readonly string[], { workspace, cwd, network }: ScopeP
   return null;
 }
 
-/** A network approval leaves out parts that do not use the network, unless such a part writes to a program that may use
- * the network, or the line has no other parts. */
+/** A network approval leaves out parts that neither use the network nor write to a part that may use it. If only such
+ * parts exist, all of them count. */
 function offlineParts({ parts, pipes }: PlainLine): readonly boolean[] {
   const found: boolean[] = [];
   for (let at = parts.length - 1; at >= 0; at--) {
@@ -296,7 +296,7 @@ function partScope(
   return { scope: `${leading} … (${path})`, runs: runs ? `${leading} runs ${runs}` : null };
 }
 
-/** Later paths count as if the folder had not changed. Each of them stays below its folder. */
+/** Later paths count as if the folder had not changed, because each path stays below its folder. */
 function cdScope(
   [, ...args]: readonly string[],
   { place: { workspace, root, cwd, network, folder }, isFirst }: {

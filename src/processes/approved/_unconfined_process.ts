@@ -53,7 +53,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   const running = runToEnd(process, options, {
     ...{ kill, drainMs: DRAIN_MS },
     askToEnd: () => sendToGroup(process.pid, "SIGTERM"),
-    ended: kill, // The signal ends the rest of the group.
+    ended: kill,
   });
   if (input !== undefined) void writeInput(process.stdin, input);
   const { status: { code, signal: by }, ...run } = await running;

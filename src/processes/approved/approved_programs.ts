@@ -35,7 +35,7 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Returns whether Vis believes an extension that the user has already allowed a program (`answered`). */
+  /** If true, Vis trusts the extension's claim (`answered`) that the user has allowed a program. */
   readonly vouches: (extension: string) => boolean;
   /** A program in one of these folders gets no lasting approval; the default is temporary folders. */
   readonly temporary?: readonly string[];
@@ -82,7 +82,7 @@ export class AskedPrograms {
     return await runFree(argv, { ...options, cwd, own: env });
   }
 
-  /** Rejects if no program can run, or if the wall refuses these paths to every program. */
+  /** Rejects if no program can run, or if the wall would refuse these paths. */
   async walls(
     paths?: Pick<SpawnOptions, "write" | "cwd" | "root"> & { readonly workspace: string },
   ): Promise<ProgramWalls> {
@@ -297,7 +297,6 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Chooses the wall of the system, and loads it for the first program. */
 export function programWall(options: LinuxWallOptions): ProgramWall {
   const isMac = Deno.build.os === "darwin";
   const known = isMac ? null : new KnownWall(options);

@@ -80,7 +80,7 @@ export async function wallFault(): Promise<string | null> {
   return missing === null ? null : `the wall requires Landlock, ${missing}`;
 }
 
-/** The process that becomes a program tries Landlock, and runs nothing without Landlock. */
+/** The result is only a first check, because the process that becomes a program also tries Landlock. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));

@@ -59,7 +59,6 @@ export class LinuxWall {
     this.#protected = new ProtectedPaths(options);
   }
 
-  /** Rejects with the signal's reason if the signal aborts. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     const { root = workspace, pauses = false } = options;
@@ -75,7 +74,7 @@ export class LinuxWall {
         if (++faults < 2) continue;
         // Another command may have moved folders of this command, so the cause may not be the machine.
         if (await this.#makesNamespaces(options)) throw error;
-        this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
+        this.#namespaces.failed(error.message); // The fault applies to all later programs.
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
       } finally {

@@ -41,7 +41,6 @@ function followLinks(path: string, found: Map<string, string>): void {
   }
 }
 
-/** Returns null for an entry that is missing, unreachable or no link. */
 function linkAt(path: string): string | null {
   try {
     return Deno.readLinkSync(path);
@@ -50,7 +49,7 @@ function linkAt(path: string): string | null {
   }
 }
 
-/** The calls are synchronous, because asynchronous calls of the runtime take ten times longer. */
+/** The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 async function readable(folder: string, depth: number, pace = new Pace()): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;
@@ -69,7 +68,6 @@ async function readable(folder: string, depth: number, pace = new Pace()): Promi
   return whole ? [{ path: folder, folder: true }] : parts;
 }
 
-/** Returns null for a missing or unreachable entry. */
 function lstatOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.lstatSync(path);

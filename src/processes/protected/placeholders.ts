@@ -68,7 +68,7 @@ function make(path: string, kind: "folder" | "file"): void {
     if (kind === "folder") Deno.mkdirSync(path);
     else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
     Deno.chmodSync(path, placeholderMode(kind));
-  } catch { /* The entry exists by now. */ }
+  } catch { /* The entry may exist by now; `#hold` checks the result. */ }
 }
 
 function removeMarked(path: string): void {
@@ -77,5 +77,5 @@ function removeMarked(path: string): void {
     if (((mode ?? 0) & PLACEHOLDER_MARK) === 0) return;
     if (isFile && size > 0) Deno.chmodSync(path, 0o644);
     else Deno.removeSync(path);
-  } catch { /* The user has put an entry there. */ }
+  } catch { /* A folder stays if the user has put an entry there. */ }
 }

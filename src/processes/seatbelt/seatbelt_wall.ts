@@ -29,8 +29,8 @@ const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link leads to the folder with Apple's compilers and git; the second path is its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** The script reports the start of the program. The script limits core files, open files, processor time and the size
- * of a file (in blocks of 512 bytes). */
+/** The script reports the start of the program, and then limits core files, open files, processor time and file sizes
+ * (in blocks of 512 bytes). */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
