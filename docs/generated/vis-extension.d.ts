@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7a5332f16f2ca1ebccce7aaa3a9ef2fbb17a757246ad2792c5d25db85255a822
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87818fb6a8fb0b11b400cb48188ba4f61dea02fff53e000597c5b4a63c5a907a
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -374,7 +374,8 @@ export interface ProgramWalls {
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
 /** docs/extend/spec.md explains every key. */
 export interface Extension {
-  /** The name is unique: `requires` refers to it, and an extension replaces another extension of the same name. */
+  /** The namespace is unique, and `requires` refers to it. A folder that the user names replaces an extension with the
+   * same namespace. */
   readonly namespace: string;
   /** The alias is the prefix of all symbols, as in `search.find`. */
   readonly alias: {
@@ -417,8 +418,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile
-   * loads no extension that has `onByDefault`. */
+  /** The setting `enabled` has this default. The default is also true if `extensions.allow` names the extension, or if
+   * the user names its folder. The locked profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
    * that names no other functions. If absent, the profile loads no part of a shipped extension. */

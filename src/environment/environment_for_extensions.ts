@@ -225,7 +225,7 @@ export function routerFacts(
   const { provider, model } = router.current();
   const first = { provider: provider.name, model };
   const own = root && (root.provider !== first.provider || root.model !== first.model) ? root : null;
-  // A query with its own model uses only routes of this model.
+  // For a query with its own model, only routes of this model search the web.
   const serving = own
     ? namedRoutes([router.current(), ...router.routes], `${own.provider}/${own.model}`)
     : router.routes;

@@ -9,7 +9,8 @@ import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawn_t
 
 /** docs/extend/spec.md explains every key. */
 export interface Extension {
-  /** The name is unique: `requires` refers to it, and an extension replaces another extension of the same name. */
+  /** The namespace is unique, and `requires` refers to it. A folder that the user names replaces an extension with the
+   * same namespace. */
   readonly namespace: string;
   /** The alias is the prefix of all symbols, as in `search.find`. */
   readonly alias: { readonly ns: string; readonly alias: string };
@@ -49,8 +50,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The setting `enabled` has this default, or true if `extensions.allow` names the extension. The locked profile
-   * loads no extension that has `onByDefault`. */
+  /** The setting `enabled` has this default. The default is also true if `extensions.allow` names the extension, or if
+   * the user names its folder. The locked profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
    * that names no other functions. If absent, the profile loads no part of a shipped extension. */

@@ -273,7 +273,7 @@ function partOf(metadata: string, field: string): string {
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** An index of these texts alone marks the words, because it matches like the search index. */
+/** Marks the words with a temporary index of these texts, so that the same words match as in the search. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");

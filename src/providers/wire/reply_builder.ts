@@ -25,7 +25,7 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** A service cites some of the pages that it found. */
+  /** A service cites only some of the pages that it found. */
   readonly #sources = { cited: new Map<string, string>(), found: new Map<string, string>() };
   /** Some services send the finish reason too early, and text follows the finish reason. */
   #wentOn = false;
