@@ -104,7 +104,12 @@ Deno.test("readChanges() names each file from the workspace, in a folder of the 
     const changes = async (target: string): Promise<string> => {
       const found = reviewTarget(reviewRequest(target));
       assert.ok(found);
-      return await readChanges(found, { root, workspace, spawn }) ?? "none";
+      // Patterns of secret files mean paths from the workspace.
+      const from: Spawn = (folder, argv, options, caller) => {
+        assert.deepEqual([folder, options.root], [workspace, root]);
+        return spawn(folder, argv, options, caller);
+      };
+      return await readChanges(found, { root, workspace, spawn: from }) ?? "none";
     };
     await git("init", "-q", "-b", "main");
     for (const folder of ["packages/a b/lib", "packages/c"]) await Deno.mkdir(`${root}/${folder}`, { recursive: true });

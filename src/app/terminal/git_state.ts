@@ -121,7 +121,7 @@ export async function readChanges(
   const how = kind === "range" && name.includes("...") ? "since" : kind;
   const folder = relative(root, workspace).replace(/.$/, "$&/");
   const { code, stdout, timedOut, truncated } = await spawn(
-    root,
+    workspace,
     ["sh", "-c", CHANGES, root, how, first, last, folder, ...CHANGES_OPTIONS],
     {
       ...{ cwd: null, answered: true, whole: true, network: false, write: [], root, ...(signal ? { signal } : {}) },
