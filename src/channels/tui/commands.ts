@@ -47,7 +47,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item("help", "keys and commands", () => {
       panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(every) }));
     }, { keys: "?" }),
-    item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
+    item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D", aliases: ["exit"] }),
   );
   const palette = item("palette", "all commands", () => panels.act.open(new Palette(panels, named)), {
     keys: "Ctrl-K",
@@ -372,7 +372,6 @@ const WORDS: Readonly<Record<string, string>> = {
   branch: "/fork",
   clear: "/new",
   search: "/find, and vis search for all conversations",
-  exit: "/quit",
   login: "/model, which also asks for keys",
   logout: "vis auth logout",
   config: "/settings for the display, and vis config",

@@ -64,5 +64,6 @@ export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   settings: "--reasoning LEVEL, --max-iterations N, and vis config for other settings",
   help: "vis help",
   quit: "",
+  exit: "",
   palette: "",
 };

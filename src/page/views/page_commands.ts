@@ -68,6 +68,7 @@ export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
   inputs: "/search finds your earlier requests",
   mcp: "run vis mcp-check on the server",
   palette: "type / to list the commands",
+  exit: "close the tab",
   quit: "close the tab",
   settings: "use /think, /budget or /theme, or run vis config on the server",
   thinking: "an open step shows its thinking",

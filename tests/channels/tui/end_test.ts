@@ -62,7 +62,7 @@ Deno.test("quitting while a query or a command runs asks once, ends it, and show
     await screen.until("Ctrl-C again ends 1 running command, and quits");
     screen.type("go\r");
     await screen.until("waiting for");
-    screen.type("/quit\r");
+    screen.type("/exit\r");
     await screen.until(
       /Ctrl-D again ends the running request and 1 running command, and quits;\s+vis -c\s+continues\s+the\s+request/,
     );
