@@ -12,7 +12,6 @@ const CALLS = 500;
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const VIEW = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/" };
 
-/** Measures the cost of extensions: at the start, when a conversation opens, and in each call. */
 export async function extensions(): Promise<readonly Figure[]> {
   const workspace = await Deno.makeTempDir({ prefix: "vis-bench-extensions-" });
   try {
@@ -52,7 +51,7 @@ interface Opened {
   readonly bytes: number;
 }
 
-/** Measures in a new process each time, because a module is loaded once. */
+/** A process loads a module once, so each run has a new process. */
 async function opened(workspace: string): Promise<readonly Opened[]> {
   const found: Opened[] = [];
   for (let at = 0; at < RUNS; at++) {
@@ -64,7 +63,7 @@ async function opened(workspace: string): Promise<readonly Opened[]> {
   return found;
 }
 
-/** Measures a registry that binds all extensions for a query, whose modules are loaded before. */
+/** The first run loads the modules, so it does not count. */
 async function bound(): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at <= RUNS; at++) {

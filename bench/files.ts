@@ -9,11 +9,9 @@ const RUNS = 5;
 const READS = 30;
 const MIB = 1 << 20;
 const BLOCKED_MS = 20;
-/** Patterns whose automata grow with the text, or whose worst case is quadratic. */
+/** With these patterns, the automaton grows with the text, or the worst case is quadratic. */
 const HOSTILE = ["(a[ab]{1,30}){1,30}[QZ]", "[ab]*a[ab]{900}[QZ]", "(a+)+$", "(.*a){20}$"];
 
-/** Measures the functions of `fs` at their limits: they search 200 MB, read a file of 1 MB, and do work that would hang
- * the main loop. */
 export async function files(): Promise<readonly Figure[]> {
   const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-bench-files-" }));
   try {
@@ -87,8 +85,7 @@ async function hostile(base: string): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Returns the time for which this thread has waited for a processor, which is not its own delay. Returns 0 if the
- * system does not report it. */
+/** The time for which a thread waits for a processor is not its own delay. Without /proc, the result is 0. */
 function waitedMs(): number {
   try {
     return Number(Deno.readTextFileSync(`/proc/self/task/${Deno.pid}/schedstat`).split(" ")[1]) / 1e6;
@@ -97,7 +94,7 @@ function waitedMs(): number {
   }
 }
 
-/** Returns times of runs after a first one, and for each the longest time that the main loop was blocked. */
+/** The first run does not count. `stops` has the longest time of each run in which the main loop was blocked. */
 async function measured(run: () => Promise<unknown>, runs = RUNS) {
   await run();
   const samples: number[] = [];

@@ -18,8 +18,7 @@ const CONFIG = {
   server: { requestsPerMinute: 1_000_000, burst: 100_000 },
 };
 
-/** Measures the HTTP channel under load, as the executable if one exists. Model, clients and server share the
- * machine. */
+/** The program is the executable if one exists. The model, the clients and the server share the machine. */
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");
@@ -74,8 +73,7 @@ async function askAlone(served: Served): Promise<readonly number[]> {
   return times;
 }
 
-/** Measures the processor time of one query of two calls whose events a client follows, on a warm server with eight at
- * once. */
+/** The server is warm and runs eight queries of two calls at once, with a client that follows the events of each. */
 async function cpuOfQueries(served: Served) {
   const ids = await Promise.all(Array.from({ length: BUSY }, () => served.conversation()));
   const counted = { all: [] as number[], main: [] as number[], children: [] as number[] };
@@ -106,8 +104,8 @@ async function follow(served: Served, { id, key }: { readonly id: string; readon
   if (!/^event: final$/m.test(text)) throw new Error(`Cannot follow the stream: it ended early: ${text.slice(-300)}`);
 }
 
-/** Measures the time from the model's first content, as it is passed to its socket, to the first event with a part of
- * it. */
+/** The time begins just before the model sends its reply, and ends with the first event that has a part of the
+ * reply. */
 async function firstBytes(served: Served, model: SlowModel): Promise<readonly number[]> {
   const id = await served.conversation();
   await served.ask(id, "warm-first");

@@ -10,8 +10,7 @@ interface Places {
   readonly home: string;
 }
 
-/** Measures the time from the start of a process until the user can continue. The first start makes the database and
- * fills the runtime's caches, so it does not count. */
+/** The first start makes the database and fills the runtime's caches, so it does not count. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
   try {
@@ -52,7 +51,7 @@ async function versionMs({ path, args }: Program): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Measures a block and its answer in one reply, for which the sandbox must have started. */
+/** The reply has a block and an answer, so the sandbox must have started. */
 async function oneRound(program: Program, places: Places) {
   const run = await visRun(program, {
     ...places,

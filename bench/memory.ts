@@ -7,7 +7,7 @@ import type { Programs } from "./support/programs.ts";
 const RUNS = 5;
 const ROUNDS = [5, 25, 50] as const;
 
-/** Measures the proportional memory of vis and its sandbox together while the model is about to answer. */
+/** The samples are the memory of Vis and its sandbox while the model is about to reply. */
 export async function memory({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];
@@ -30,7 +30,7 @@ export async function memory({ all }: Programs): Promise<readonly Figure[]> {
         figures.push({ what: `process tree at round ${round}`, way, unit: "MiB", samples, bar: 145 });
       }
       figures.push({ what: "the sandbox's share of it at round 50", way, unit: "MiB", samples: children, bar: null });
-      // Until about round 20, the collector still lets the young part of the heap grow, so only later rounds count.
+      // Until about round 20, the garbage collector lets the young part of the heap grow, so only later rounds count.
       const growth = (from: number): readonly number[] =>
         (sizes.get(50) ?? []).map((size, index) => size / (sizes.get(from)?.[index] ?? NaN));
       figures.push(

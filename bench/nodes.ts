@@ -10,12 +10,11 @@ const LATENCY_MS = 500;
 const QUERIES = 4;
 const [CLIENTS_OF_NODE, CLIENTS] = [4, 60];
 const TIMES = 5;
-/** A node takes no jobs of other nodes before it has itself reported for the time of a lease. */
+/** A node takes no jobs of other nodes until it has reported for the time of a lease. */
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 
-/** Measures nodes on one PostgreSQL database, with a model that takes 500 ms a call. All processes share the
- * machine. */
+/** The model takes 500 ms for a call. All processes share the machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program || noPostgres !== "") return [];

@@ -4,13 +4,12 @@ import type { Program, Programs } from "./support/programs.ts";
 import { startServed } from "./support/served.ts";
 
 const TIMES = 7;
-/** The policy of the page forbids functions that wait by repeatedly evaluating text. */
+/** The page's policy forbids functions of the driver that evaluate text, so the page itself reports the time. */
 const USABLE = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({ type: "mark", buffered: true });
 })`;
 
-/** Measures the page of `vis serve` in Chromium, from the start of loading until it can be used. Returns no figures
- * without a Chromium. */
+/** Returns no figures without a Chromium. */
 export async function page({ all }: Programs): Promise<readonly Figure[]> {
   if (CHROMIUM === "") return [];
   const { browser, close } = await launchChromium();
@@ -34,7 +33,7 @@ export async function page({ all }: Programs): Promise<readonly Figure[]> {
   }
 }
 
-/** No server listens at the address of the model, because the page does not use the model. */
+/** The page does not use the model, so no server listens at the model's address. */
 async function load(program: Program, measure: (url: string) => Promise<number>): Promise<number[]> {
   await using served = await startServed(program, { baseUrl: "http://127.0.0.1:9", config: {} });
   const samples: number[] = [];

@@ -8,8 +8,7 @@ import { weightedRounds } from "./support/weighted_rounds.ts";
 const KB = 1000;
 const LONG_RUN = 250;
 
-/** Measures the bytes sent to the model, which decide the price of a long task. Bytes are exact, so one run is
- * enough. */
+/** The bytes that Vis sends to the model decide the price of a long task. Bytes are exact, so one run is enough. */
 export async function requestSize({ all: [program] }: Programs): Promise<readonly Figure[]> {
   if (!program) throw new Error("Cannot measure request sizes: there is no program; build one with deno task compile");
   return await withFiftyFiles(async (workspace) => {
@@ -33,7 +32,7 @@ export async function requestSize({ all: [program] }: Programs): Promise<readonl
   });
 }
 
-/** Measures the same task as a program: all files in one block, and the findings in the next call. */
+/** One block reads all files, and the next call gets the results. */
 async function oneBlock(program: Program, workspace: string): Promise<readonly number[]> {
   const code = [
     'const parts = await fs.readFiles("notes/*.txt")',

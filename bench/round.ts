@@ -5,9 +5,8 @@ import type { Programs } from "./support/programs.ts";
 
 const RUNS = 5;
 
-/** Measures the cost of vis per round, from the end of a reply to the arrival of the next request. In between, its row
- * is stored, its file is read, and the block runs in the sandbox. The end of the iteration is stored while the model
- * works, so it counts only in the CPU seconds. A sample is the median of the rounds of one run. */
+/** The time of a round is from the end of a reply to the arrival of the next request. Vis stores the end of an
+ * iteration during the next model call, so this work counts only in the CPU seconds. */
 export async function round({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];
@@ -18,7 +17,7 @@ export async function round({ all }: Programs): Promise<readonly Figure[]> {
       for (let time = 0; time < RUNS; time++) {
         const { arrived, replied, cpuSeconds } = await fiftyRounds(program, { workspace });
         const rounds = arrived.slice(1).map((at, index) => at - (replied[index] ?? NaN));
-        // The first round may still wait for the start of the sandbox.
+        // The first round may wait for the start of the sandbox.
         const spread = spreadOf(rounds.slice(1));
         medians.push(spread?.median ?? NaN);
         slowest.push(spread?.max ?? NaN);

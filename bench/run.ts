@@ -1,5 +1,5 @@
-/** `deno task bench [name…]` measures, prints a table for each benchmark and stores `bench/results/<name>.json`. No
- * other work should run on the machine meanwhile. docs/internals/benchmarks.md explains each figure. */
+/** `deno task bench [name…]` prints a table for each benchmark, and stores `bench/results/<name>.json`. Other work on
+ * the machine changes the figures, which docs/internals/benchmarks.md explains. */
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
 import { evaluate } from "./eval/evaluate.ts";

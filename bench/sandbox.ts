@@ -19,7 +19,7 @@ const CHILDREN = 7;
 const LONG_BLOCKS = 7, LONG_CHARS = 256 << 10;
 const MIB = 1 << 20;
 
-/** Measures the confined child alone. This process, from source, sends the requests for both kinds of child. */
+/** This process, from source, sends the blocks to both kinds of child. */
 export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { way, path } of all) {
@@ -62,7 +62,7 @@ async function coldStarts(program: ChildProgram | null): Promise<readonly [reado
     await using child = await open(program);
     const up = performance.now() - begun;
     await child.show("1 + 1");
-    if (time === 0) continue; // The first block filled the runtime's own caches.
+    if (time === 0) continue; // The first block fills the runtime's caches.
     ready.push(up);
     answered.push(performance.now() - begun);
   }
@@ -81,7 +81,7 @@ async function traffic(program: ChildProgram | null) {
     return samples;
   };
   const fresh = await timed("1 + 1", FRESH_BLOCKS);
-  // Both processes interpret before they compile, but the limit is about the lasting state.
+  // Both processes first interpret and later compile, but the limit is about compiled code.
   await timed("1 + 1", WARM_BLOCKS);
   return {
     fresh,
@@ -91,7 +91,7 @@ async function traffic(program: ChildProgram | null) {
   };
 }
 
-/** Measures restarts as a conversation sees them: a run that finds the child dead, then a run in its successor. */
+/** Like in a conversation, one run finds the child dead, and the next run uses the new child. */
 async function restarts(program: ChildProgram | null, way: Way): Promise<readonly number[]> {
   const samples: number[] = [];
   const images = new Map<string, VariableImage>();
@@ -128,8 +128,7 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   }
 }
 
-/** Measures blocks of 256 KB of several kinds: the child's time from the text to the end of the run, or to the
- * refusal. */
+/** The time is from the text of a block of 256 KB to the end of the run or to the refusal. */
 async function longBlocks(
   program: ChildProgram | null,
   ms: (what: string, samples: readonly number[], limit: number | null) => Figure,
@@ -172,8 +171,7 @@ async function textIn(program: ChildProgram | null): Promise<readonly number[]> 
   return samples;
 }
 
-/** Shared pages count in part. The executable shares pages with the user's main process, which another child replaces
- * here. */
+/** The executable shares pages with the main process, so a second child stands for the main process here. */
 async function memory(program: ChildProgram | null): Promise<readonly number[]> {
   const samples: number[] = [];
   await using _main = await open(program);

@@ -8,8 +8,8 @@ const RUNS = 7;
 const MIB = 1 << 20;
 const BAR = 1.5, WORST_BAR = 5;
 
-/** Measures blocks that only compute, against the same text in plain `deno run`. Runs alternate, so that both see the
- * same state of the machine. */
+/** The same text runs as a block and in plain `deno run`. The runs alternate, so that both see the same state of the
+ * machine. */
 export async function sandboxCompute({ all }: Programs): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const [what, code] of Object.entries({ ...COMPUTE_WORK, ...WORST_CASES })) {

@@ -9,7 +9,7 @@ const STARTS = 7;
 const BLOCKS = 300;
 const MIB = 1 << 20;
 
-/** Measures the start of each sandbox in its own container, in turns with starting it directly. */
+/** Starts in a container alternate with direct starts, so that both see the same state of the machine. */
 export async function sandboxContainer({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.find(({ way }) => way === "compiled");
   const containers = program ? await podman(librariesOf(program.path)) : "there is no executable";

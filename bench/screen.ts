@@ -11,15 +11,14 @@ const IDLE_MS = 1_500;
 const PER_SECOND = 200, TOKENS = 2_000, KEYS = 120, KEY_EVERY_MS = 70;
 const FRAME_MS = 16.7;
 const ANSWERS = 20, LINES = 500, PAGES = 250;
-/** The texts of the footer once the screen is complete and keys are read. */
+/** These texts show that the screen is complete, and that Vis reads keys. */
 const USABLE = "demo scripted", READY = "Ask anything";
 /** A terminal shows a frame whole at this sequence. */
 const FRAME_END = "\x1b[?2026l";
 const PAGE_UP = "\x1b[5~";
-/** Each key is a letter that no reply contains. */
+/** No reply contains one of these letters. */
 const FIRST_LETTER = 0x0400;
 
-/** Measures `vis` on a terminal: until it can be used, at rest, while a reply streams, and in a long conversation. */
 export async function screen({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-screen-" });
   try {

@@ -7,7 +7,7 @@ import { startSlowModel } from "./support/slow_model.ts";
 const LATENCY_MS = 50;
 const PAUSE_MS = 200;
 const CONVERSATIONS = 8;
-/** The length in minutes. VIS_BENCH_SOAK_MINUTES=30 makes a longer run. */
+/** VIS_BENCH_SOAK_MINUTES=30 makes a longer run. */
 const MINUTES = Number(Deno.env.get("VIS_BENCH_SOAK_MINUTES") ?? .5);
 /** Half a minute is noisier than an hour, so its limit is higher. */
 const BAR = MINUTES < 60 ? 1.05 : 1.02;
@@ -15,7 +15,7 @@ const TOLD_MS = 300_000;
 
 const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
 
-/** The state at one moment. `cpuSeconds` belongs to the main process. */
+/** The field `cpuSeconds` is about the main process. */
 interface Sample {
   readonly ms: number;
   readonly mb: number;
@@ -23,8 +23,8 @@ interface Sample {
   readonly cpuSeconds: number;
 }
 
-/** Measures conversations without a pause, as the executable if one exists. Memory and the work for one query must not
- * grow once everything is warm. */
+/** Memory and the work for a query must not grow once the program is warm. The program is the executable if one
+ * exists. */
 export async function soak({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");

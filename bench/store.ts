@@ -10,7 +10,7 @@ const CONVERSATIONS = 100_000;
 const WINDOW = 5;
 const RUNS = 5;
 
-/** Measures the database alone: one long query, each iteration defining a variable of 4 KB and appending to one list. */
+/** Each iteration of one long query defines a variable of 4 KB and appends to a list. */
 export async function store(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-store-" });
   try {
@@ -51,7 +51,7 @@ async function longQuery(path: string) {
   return { times, early: between(10 - WINDOW, 10 + WINDOW), late: between(ITERATIONS - 2 * WINDOW, ITERATIONS) };
 }
 
-/** Returns times of lists. Each but the first follows a change by the same process. */
+/** Before each list but the first, this process changes the database. */
 async function listing(path: string): Promise<readonly number[]> {
   const store = await openStore({ path });
   const facts = { title: "A conversation", channel: "http", workspace: "/work" };
@@ -78,7 +78,7 @@ async function reopen(path: string): Promise<readonly number[]> {
   return samples;
 }
 
-/** Returns the used bytes of the pages, since the file itself grows by whole pages. */
+/** The file grows by whole pages, so only the used bytes of its pages count. */
 function usedBytes(path: string): number {
   using db = new DatabaseSync(path, { readOnly: true });
   return Number(db.prepare("SELECT sum(payload) AS bytes FROM dbstat").get()?.bytes);

@@ -10,11 +10,9 @@ import { writtenPages } from "./support/written_pages.ts";
 const ITERATIONS = 10_000;
 const CONVERSATIONS = 1000;
 const RUNS = 7;
-/** The megabytes of the database that is backed up; 1000 if VIS_BENCH_FULL is set. */
+/** With VIS_BENCH_FULL, the backup copies 1000 MB. */
 const BACKUP_MB = Deno.env.get("VIS_BENCH_FULL") ? 1000 : 200;
 
-/** Measures a conversation of 10 000 iterations among 1000 others: opening it, searching, continuing, and a backup
- * meanwhile. */
 export async function storeLarge(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });
   try {
@@ -67,21 +65,20 @@ async function build(path: string) {
   return { branchId, rounds, pages };
 }
 
-/** Returns the pages that one iteration writes: the median of 50. */
+/** The result is the median of 50 iterations. */
 async function pagesOf(path: string, large: LargeConversation): Promise<number> {
   const samples: number[] = [];
   for (let at = 0; at < 50; at++) {
     const before = writtenPages(path);
     await large.iterate();
     const after = writtenPages(path);
-    if (after > before) samples.push(after - before); // Otherwise SQLite made a checkpoint.
+    if (after > before) samples.push(after - before); // If the number has not grown, SQLite has made a checkpoint.
   }
   return median(samples);
 }
 
-/** Measures iterations of the large conversation in turn with iterations of a new one in the same database and of one
- * in a new database. All iterations thus see the same machine. The order changes, so that no conversation always
- * follows the same one. Each round is compared with itself. */
+/** Iterations of three conversations alternate, so that all see the same state of the machine. Their order changes, so
+ * that no conversation always follows the same conversation. */
 async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
   const rounds: { late: number[]; early: number[]; beside: number[] }[] = [];
   for (let round = 0; round < 30; round++) {

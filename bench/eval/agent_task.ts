@@ -8,16 +8,16 @@ export interface Outcome {
   readonly files?: Files;
 }
 
-/** The data for a checker, which runs outside of the agent, after the agent's process has ended. */
+/** A checker runs outside of the agent, after the agent's process has ended. */
 export interface Seen {
   readonly answer: string;
   readonly workspace: string;
 }
 
 export interface Expectation {
-  /** Returns why the outcome is wrong; "" if it is right. */
+  /** Returns "" for a right outcome, and otherwise the reason. */
   readonly check: (seen: Seen) => string | Promise<string>;
-  /** Returns credit from 0 to 1 for an outcome that the check refuses; none if absent. */
+  /** The credit, from 0 to 1, is for an outcome that `check` refuses. */
   readonly credit?: (seen: Seen) => number;
   readonly right: Outcome;
 }
@@ -38,14 +38,14 @@ export interface MadeTask {
 export interface AgentTask {
   readonly id: string;
   readonly family: Family;
-  /** Generates the same contents every time. */
+  /** Each call makes the same contents. */
   readonly make: () => MadeTask;
 }
 
 export interface TurnParts {
   readonly request: string;
   readonly expects: Expectation;
-  /** A text means an answer with an unchanged workspace. */
+  /** A string is an answer with an unchanged workspace. */
   readonly wrong: readonly (string | Outcome)[];
   readonly script: string | readonly string[];
 }

@@ -9,14 +9,12 @@ const MOST_CHARS = 300_000;
 
 export type Answered = Pick<QueryResult, "status" | "reason" | "answer" | "iterations" | "usage" | "costUsd">;
 
-/** Returns whether one prompt can hold a task: the task has one request and a small enough input, and an answer alone
- * solves it. */
 export function fitsDirectly({ files, context, turns }: MadeTask): boolean {
   const chars = Object.values(files).reduce((sum, text) => sum + text.length, context.length);
   return turns.length === 1 && chars <= MOST_CHARS && turns.every(({ expects }) => !expects.right.files);
 }
 
-/** Asks the model itself, with the whole input in one prompt and without the engine. */
+/** The model gets the whole input in one prompt, without the engine. */
 export async function askDirect({ files, context, turns }: MadeTask, options: AgentOptions): Promise<Answered> {
   const [turn] = turns;
   if (!turn) throw new TypeError("Cannot ask the model: the task has no request");

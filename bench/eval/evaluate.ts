@@ -47,8 +47,7 @@ const OPTIONS = {
 type Terminal = Pick<Console, "log" | "error">;
 type Options = ReturnType<typeof readOptions>;
 
-/** Runs `deno task bench eval`. Returns 0 if all tasks were played, 1 if a script did not solve its task, and 2 for
- * unknown options. */
+/** Resolves with 1 if a prepared script did not solve its task, and with 2 for unusable options or packages. */
 export async function evaluate(args: readonly string[], { log, error: warn }: Terminal = console): Promise<number> {
   let options: Options;
   try {

@@ -6,8 +6,8 @@ import { type AgentTask, type Files, task } from "./agent_task.ts";
 import { writeFiles } from "./play_task.ts";
 import { seeded } from "./seeded.ts";
 
-/* Tasks of real npm packages, which are downloaded when the tasks are made. One line of the sources has a seeded
- * fault. The package's own tests, which the agent does not see, decide. */
+/* Each task is an npm package, which this module downloads. One line of its sources has a fault that depends on the
+ * seed. The package's own tests, which the agent does not see, decide. */
 
 const TEST = /^(?:(?:test|tests|spec)\/(?!fixtures?\/).*|test)\.[cm]?js$/;
 const SOURCE = /^(?!(?:dist|build|examples?|bench|benchmarks?|node_modules)\/).*(?<!\.min)\.[cm]?js$/;
@@ -32,7 +32,7 @@ export interface NpmTasks extends AsyncDisposable {
   readonly tasks: readonly AgentTask[];
 }
 
-/** Makes one task for each package, such as `ini@4.1.0`. Removes the folders of the dependencies at the end. */
+/** The disposal removes the folders of the dependencies. */
 export async function npmTasks(
   refs: readonly string[],
   { seed, env }: { readonly seed: number; readonly env: EnvironmentVariables },
@@ -122,8 +122,7 @@ function faultsIn(text: string): readonly string[] {
   });
 }
 
-/** The tests of a package that pass without a fault. The tests run in a copy, with their npm packages next to it, and
- * without network. */
+/** Only tests that pass without the fault count. The tests run in a copy beside their npm packages, without network. */
 class HiddenPackageTests {
   readonly #files: Files;
   readonly #folder: string;
@@ -152,12 +151,12 @@ class HiddenPackageTests {
     return all;
   }
 
-  /** Returns the message of the first failing test; "" if none fails. */
+  /** Resolves with the message of the first failing test, or with "". */
   async failure(files: Files): Promise<string> {
     return await this.#run(files, this.#tests);
   }
 
-  /** Returns why the files in a workspace are wrong; "" if all tests pass. The tests are the package's own. */
+  /** Resolves with "" if the package's own tests pass, even if the agent changed the tests. */
   async verdict(workspace: string): Promise<string> {
     const found: Record<string, string> = {};
     for (const path of Object.keys(this.#files)) {
@@ -202,7 +201,6 @@ function failureIn(outputs: readonly string[]): string {
   return "It ends without success";
 }
 
-/** Returns the packages that sources and tests import, with the package's own versions. */
 function neededBy(files: Files): Readonly<Record<string, string>> {
   const { name = "", dependencies = {}, devDependencies = {} } = JSON.parse(files["package.json"] ?? "{}");
   const asked: Readonly<Record<string, string>> = { ...devDependencies, ...dependencies };
@@ -218,7 +216,7 @@ function neededBy(files: Files): Readonly<Record<string, string>> {
   return Object.fromEntries(missing.map((one) => [one, asked[one] ?? "latest"]));
 }
 
-/** Installs into `node_modules` of the folder with Deno's own client. Without dependencies, makes an empty folder. */
+/** Even without dependencies, the folder `node_modules` must exist. */
 async function install(
   needed: Readonly<Record<string, string>>,
   { folder, env }: { readonly folder: string; readonly env: EnvironmentVariables },

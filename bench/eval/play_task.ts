@@ -11,7 +11,6 @@ export interface TaskResult {
   readonly id: string;
   readonly family: Family;
   readonly solved: boolean;
-  /** The score is 1 if the task is solved, otherwise the credit of its checker. */
   readonly score: number;
   readonly reason: string;
   readonly requests: number;
@@ -25,7 +24,7 @@ export interface TaskResult {
   readonly seconds: number;
 }
 
-/** Plays one task in its own workspace and checks it. A failure is the reason why the task is not solved. */
+/** A failure is a reason of the result, not an error. */
 export async function playTask(
   task: AgentTask,
   { direct = false, ...options }: AgentOptions & { readonly direct?: boolean },

@@ -13,7 +13,6 @@ const HEAD = [
   "repeated work",
 ];
 
-/** Returns a Markdown table with a row for each family and one for all, followed by the unsolved tasks. */
 export function resultTable(results: readonly TaskResult[]): string {
   const families = FAMILIES.map((family) => ({ family, own: results.filter((one) => one.family === family) }))
     .filter(({ own }) => own.length > 0);

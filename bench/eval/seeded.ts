@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed, on every machine. */
+/** The same seed gives the same numbers on each machine. */
 export interface Seeded {
   next(): number;
   below(end: number): number;

@@ -1,8 +1,8 @@
 import { nearestName } from "../../src/domain/kit/names.ts";
 import { type AgentTask, FAMILIES } from "./agent_task.ts";
 
-/** Returns the tasks that families, ids and patterns with `*` name, in the order of the list; all tasks without names.
- * Throws `RangeError` for a name that fits no task. */
+/** A name is a family, an id, or a pattern with `*`; no names mean all tasks. Throws `RangeError` for a name that fits
+ * no task. */
 export function selectTasks(tasks: readonly AgentTask[], names: readonly string[]): readonly AgentTask[] {
   const chosen = new Set<AgentTask>();
   for (const name of names) {

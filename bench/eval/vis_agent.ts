@@ -16,11 +16,11 @@ export interface AgentOptions {
 
 export interface Asked {
   readonly request: string;
-  /** The blocks for the scripted provider. Models do not see the blocks. */
+  /** Only the scripted provider plays these blocks; models do not see them. */
   readonly script: readonly string[];
   readonly workspace: string;
   readonly database: string;
-  /** The settings and checkpoints for the scripted provider. Other providers use the caller's. */
+  /** The scripted provider uses this folder of Vis. Other providers use the caller's folder. */
   readonly home: string;
   readonly contextFile: string | null;
   readonly conversationId: string | null;
@@ -30,7 +30,7 @@ const MORE_TIME_MS = 60_000;
 const BLOCK_MS = 60_000;
 const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
-/** Asks `vis run` like a user. Throws the output if `vis run` printed no result. */
+/** Throws the output if `vis run` printed no result. */
 export async function askVis(options: AgentOptions, asked: Asked): Promise<QueryResult> {
   if (options.provider !== SCRIPTED) {
     const model = options.model === null ? [] : ["--model", options.model];
@@ -50,7 +50,7 @@ export async function askVis(options: AgentOptions, asked: Asked): Promise<Query
   }
 }
 
-/** Starts a service that gives these replies in order. Returns the environment that leads to the service. */
+/** The variables lead `vis run` to a server that gives these replies in order. */
 export async function startScript(
   replies: readonly string[],
 ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {
@@ -61,7 +61,7 @@ export async function startScript(
   return { env: { VIS_BASE_URL: mock.baseUrl, VIS_MODEL: SCRIPTED }, close: () => mock.close() };
 }
 
-/** The caller's shell may have set these variables for their own vis. */
+/** The caller's shell may have set these variables for other runs of Vis. */
 export const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 async function run(

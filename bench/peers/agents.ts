@@ -4,7 +4,7 @@ import type { Wire } from "./wires.ts";
 
 export interface PlayOf {
   readonly base: string;
-  /** The home of this agent alone, warmed by one run that is not counted. */
+  /** The home belongs to this agent alone. A first run, which does not count, fills its caches. */
   readonly home: string;
   readonly prompt: string;
   readonly rounds: number;
@@ -20,8 +20,7 @@ export interface Agent {
   readonly size: readonly string[];
 }
 
-/** Returns the agents, each configured for a local server as its own documentation describes, without updates and
- * telemetry. */
+/** Each agent has the settings for a local server that its documentation gives, without updates and telemetry. */
 export function agentsOf(installed: Installed, vis: string): Readonly<Record<string, Agent>> {
   return {
     vis: visAgent(vis),
@@ -134,7 +133,7 @@ function opencode(installed: Installed): Agent {
   };
 }
 
-/** Returns a clean environment, since the settings of the machine's user must not count. */
+/** The environment is clean, because settings of the machine's user must not count. */
 export function environmentOf(
   agent: Agent,
   { play, node }: { readonly play: PlayOf; readonly node: string },

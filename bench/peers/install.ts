@@ -15,7 +15,7 @@ export class Installed {
     this.#folder = folder;
   }
 
-  /** Installs missing agents, which needs the network; the rest of the measurement does not. */
+  /** Only this installation of missing agents needs the network. */
   static async complete(folder: string): Promise<void> {
     const packages: Readonly<Record<string, readonly string[]>> = {
       codex: [`@openai/codex@${VERSIONS.codex}`],

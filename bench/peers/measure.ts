@@ -1,5 +1,4 @@
-/** Plays the runs of `deno task bench --peers` in a separate process that has no network. The argument of the process
- * is JSON. */
+/** `deno task bench --peers` runs this module in a separate process without network. The argument is JSON. */
 import { join } from "node:path";
 import { z } from "zod";
 import { agentsOf } from "./agents.ts";

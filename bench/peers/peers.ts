@@ -9,8 +9,7 @@ import { publish } from "./publish.ts";
 const MEASURE = join(ROOT, "bench/peers/measure.ts");
 const USAGE = "deno task bench --peers [--agents vis,pi] [--rounds 1,10,50,250] [--repetitions 5] [--publish]";
 
-/** Runs `deno task bench --peers`: other agents and the executable against one scripted model. Installs agents from
- * npm. The runs have no network but loopback, if the system allows that. Resolves with the exit code. */
+/** If the system allows, the agents have no network but loopback. */
 export async function peers(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -45,13 +44,13 @@ export async function peers(args: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Returns the words before a command that give it its own network; empty if the system does not support it. */
+/** Resolves with an empty list if the system supports no network namespace. */
 async function alone(): Promise<readonly string[]> {
   for (const flags of ["-n", "-rn"]) {
     const words = ["unshare", flags, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
     const [program = "", ...args] = [...words, "true"];
     const command = new Deno.Command(program, { args, stdout: "null", stderr: "null" });
-    // `output` throws if the program is absent.
+    // If the program is absent, `output` throws at once instead of rejecting.
     const tried = await Promise.try(() => command.output()).catch(() => null);
     if (tried?.success) return words;
   }

@@ -14,23 +14,22 @@ export interface PeerResult {
   readonly sizeMb: number;
   readonly versionMs: readonly number[];
   readonly runs: Readonly<Record<string, readonly Played[]>>;
-  /** The reason why a part is missing; empty if every part exists. */
+  /** The text is empty if no part is missing. */
   readonly fault: string;
 }
 
 interface Row {
   readonly what: string;
   readonly of: (result: PeerResult) => Spread | null;
-  /** The number of digits. Smaller differences are noise. */
+  /** Differences below the last digit are noise. */
   readonly digits: number;
 }
 
-/** Returns a table with one line for each figure and one column for each agent: medians, with the lowest value of each
- * line in bold. */
+/** The cells are medians, and the lowest median of each line is bold. */
 export function peersTable(report: PeersReport, { spread, rounds, rows: names = [] }: {
   readonly spread: boolean;
   readonly rounds: readonly number[];
-  /** The beginnings of the lines to show; all lines if empty. */
+  /** A line shows if its text begins with one of these names. An empty list shows all lines. */
   readonly rows?: readonly string[];
 }): string {
   const results = Object.values(report.agents);
@@ -46,8 +45,7 @@ export function peersTable(report: PeersReport, { spread, rounds, rows: names = 
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Returns a figure for a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others'
- * medians. */
+/** `vis lastKb 50` is the median of Vis, and `others lastKb 50` the range of the medians of the others. */
 export function peersFigure(report: PeersReport, name: string): string {
   const [of, key, rounds] = name.split(" ") as ["vis" | "others", keyof Played, string];
   const medians = Object.entries(report.agents).filter(([agent]) => (agent === "vis") === (of === "vis"))

@@ -10,9 +10,9 @@ export interface Played {
   readonly launchMs: number;
   readonly roundMs: number;
   readonly wallMs: number;
-  /** The time of every process that the agent started and waited for, including start and end. */
+  /** The time includes each process that the agent started and waited for. */
   readonly cpuSeconds: number;
-  /** The maximum memory of its processes. Pages that several processes share are counted once. */
+  /** Pages that several processes share count once. */
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;
@@ -20,8 +20,7 @@ export interface Played {
   readonly weightedKb: number;
 }
 
-/** Runs an agent that reads `rounds` files, one in each round. Throws the agent's output if the agent does anything
- * else. */
+/** The agent reads one file in each round. Throws the agent's output if the agent does anything else. */
 export async function play(
   agent: Agent,
   { rounds, home, node, timeoutMs }: {
@@ -121,8 +120,8 @@ function wireFacts(requests: readonly ModelRequest[], begun: number) {
   };
 }
 
-/** Returns bytes as a service with a cache of prompts bills them. Bytes of the previous request cost a tenth. Bytes
- * that the next request repeats are written to the cache for a quarter more. All others cost their length. */
+/** A service with a prompt cache charges a tenth for repeated bytes of the previous request. The service charges a
+ * quarter more for new bytes that the next request repeats. */
 function weighted(main: readonly ModelRequest[]): number {
   return main.reduce((sum, { compared, shared }, at) => {
     const kept = Math.max(0, (main[at + 1]?.shared ?? 0) - shared);

@@ -4,12 +4,11 @@ import { peersFigure, type PeersReport, peersTable } from "./peers_report.ts";
 
 export const PEERS_JSON = join(ROOT, "docs/generated/peers.json");
 export const PEERS_PAGE = join(ROOT, "docs/generated/peers.md");
-/** The pages with figures of the measurement in their sentences. The README also has a table. */
+/** Sentences of these pages have figures of the measurement. The README also has a table. */
 export const FIGURE_PAGES = ["README.md", "docs/guide/why-code.md"].map((path) => join(ROOT, path));
 const ROWS = ["between reply and next call", "peak memory", "last model call"];
 const BEGIN = "<!-- peers: made by deno task bench --peers --publish -->", END = "<!-- /peers -->";
 
-/** Copies a measurement to the documents: its numbers, the page with all of them, and the figures of other pages. */
 export async function publish(path: string): Promise<void> {
   await Deno.copyFile(path, PEERS_JSON);
   const report: PeersReport = JSON.parse(await Deno.readTextFile(path));

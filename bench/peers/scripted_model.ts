@@ -4,15 +4,14 @@ import { type Reply, type Tool, type Wire, WIRES } from "./wires.ts";
 const READS = ["Read", "read", "read_file"], RUNS = ["Bash", "bash", "exec_command", "shell_command", "shell"];
 const LAST = "All files were read. DONE.";
 
-/** Times are from `performance.now()`. */
+/** The times come from `performance.now()`. */
 export interface ModelRequest {
   readonly arrived: number;
   replied: number;
   readonly bytes: number;
-  /** Whether the request is a round. Other requests ask for a title, for example. */
+  /** If false, the request is no round; for example, an agent asks for a title. */
   readonly main: boolean;
-  /** The bytes of the parts that a cache of prompts compares, and the bytes at their beginning that the previous round
-   * had. */
+  /** A prompt cache compares `compared` bytes. The previous round had the first `shared` of these bytes. */
   readonly compared: number;
   readonly shared: number;
 }
@@ -22,8 +21,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
 }
 
-/** Starts a model on loopback that asks for one file in each round and then reports that it is done. The model adds no
- * delay. */
+/** The model asks for one file in each round, then reports the end, and adds no delay. */
 export function startScriptedModel(
   { wire, rounds, folder }: { readonly wire: Wire; readonly rounds: number; readonly folder: string },
 ): ScriptedModel {
@@ -87,7 +85,7 @@ function replyOf(
   return { tool, args: argumentsFor(tool, { file, folder }) };
 }
 
-/** Returns every required argument, filled so that the file is read. */
+/** Each required argument has a value with which the agent reads the file. */
 function argumentsFor(
   { schema }: Tool,
   { file, folder }: { readonly file: string; readonly folder: string },
@@ -119,7 +117,7 @@ function unpacked(raw: Uint8Array, coding: string | null): Uint8Array {
   return coding === "zstd" ? zstdDecompressSync(raw) : raw;
 }
 
-/** Removes the marks of caches, which are not tokens. */
+/** The marks of caches are not tokens, so they do not count. */
 function comparable(part: unknown): string {
   return JSON.stringify(part, (key, value) => key === "cache_control" ? undefined : value) ?? "null";
 }

@@ -1,5 +1,4 @@
-/** The protocols in which the scripted model reads requests and writes replies. Replies are streams, as every agent
- * here requests them. */
+/** In each protocol, the replies are streams, because each agent here requests streams. */
 export type Wire = "vis" | "chat" | "responses" | "anthropic";
 
 export interface Tool {
@@ -15,7 +14,7 @@ type Item = Readonly<Record<string, unknown>>;
 interface WireParts {
   readonly path: string;
   readonly tools: (body: Body) => readonly Tool[];
-  /** Returns everything that a cache of prompts compares, in order. */
+  /** The parts are all that a prompt cache compares, in order. */
   readonly parts: (body: Body) => readonly unknown[];
   readonly reply: (reply: Reply, tokens: number) => readonly object[];
   readonly named: boolean;

@@ -15,14 +15,14 @@ export interface Played {
   readonly plainCalls: number;
   readonly queries: number;
   readonly wallMs: number;
-  /** The maximum memory of the whole process tree, in MiB, measured at the requests. */
+  /** The memory is the maximum of the process tree in MiB at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
   readonly ledgerIsSum: boolean;
   readonly largestCall: number;
 }
 
-/** Plays one task from the command line to the answer, with policies that know only their input. */
+/** The policies know only their input. */
 export async function playPolicy(
   program: Program,
   { task, config = {} }: { readonly task: EvalTask; readonly config?: Readonly<Record<string, unknown>> },

@@ -15,7 +15,7 @@ const NEEDLE_BITS = [13, 17, 20, 24, 27] as const;
 const GROWTH = "Make 200 texts of 4096 bytes, one per iteration, and keep a list of their numbers.";
 const TREE_TOKENS = 200_000;
 
-/** Measures scripted policies on tasks of growing size, and so the engine, not a model. */
+/** Scripted policies play the tasks, so the figures are about the engine, not about a model. */
 export async function recursion({ all: [program] }: Programs): Promise<readonly Figure[]> {
   if (!program) throw new Error("Cannot evaluate: there is no program; build one with deno task compile");
   return [

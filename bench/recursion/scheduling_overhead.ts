@@ -8,8 +8,7 @@ const AT_ONCE = 8;
 const PROMPTS = 64;
 const IDEAL_MS = Math.ceil(PROMPTS / AT_ONCE) * LATENCY_MS;
 
-/** Returns the overhead in percent that the timers of this machine add to the same latency, which is the lowest
- * possible result. */
+/** No result can be lower than this overhead in percent, which the timers of this machine add. */
 export async function timerOverhead(): Promise<number> {
   const begun = performance.now();
   for (let done = 0; done < PROMPTS; done += AT_ONCE) {
@@ -18,7 +17,7 @@ export async function timerOverhead(): Promise<number> {
   return 100 * ((performance.now() - begun) / IDEAL_MS - 1);
 }
 
-/** Returns in percent how much longer than ideal 64 plain calls take, with a model of 50 ms and 8 calls at a time. */
+/** The result is the time above the ideal of 64 plain calls, in percent. */
 export async function schedulingOverhead(times: number): Promise<readonly number[]> {
   const code = [
     "const begun = performance.now()",

@@ -1,4 +1,4 @@
-/** `backup_main.ts SOURCE TARGET` makes the backup of `vis db backup`. */
+/** `backup_main.ts SOURCE TARGET` makes the same backup as `vis db backup`. */
 import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 
 const [source = "", target = ""] = Deno.args;

@@ -5,8 +5,8 @@ import { begun, block, image, iterationEnd, newIteration } from "../../tests/con
 import type { Figure } from "./figure.ts";
 import { LargeConversation } from "./large_conversation.ts";
 
-/** Makes a backup in another process, like `vis db backup`, while this process stores a turn repeatedly. Throws if a
- * turn fails or the copy is incomplete. */
+/** Another process makes the backup, like `vis db backup`, while this process stores iterations. Throws if an iteration
+ * or the backup fails. */
 export async function backupWhileWriting(
   folder: string,
   { megabytes }: { readonly megabytes: number },
@@ -50,7 +50,7 @@ async function fill(path: string, megabytes: number): Promise<void> {
     const id = await store.beginIteration(newIteration(queryId, position));
     const saved = Array.from({ length: 16 }, (_, at) => {
       new DataView(bytes.buffer).setFloat64(0, position + at / 16);
-      // The value differs each time, and is not stored as a difference from the previous one.
+      // Each value differs so much that the store cannot save it as a difference from the previous value.
       for (let i = 8; i < bytes.length; i += 97) bytes[i] = (bytes[i] ?? 0) + position + at + 1;
       return image(`v${at}_${position}`, { bytes: encode(bytes.slice()) });
     });

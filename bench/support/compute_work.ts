@@ -1,4 +1,4 @@
-/** Programs that only compute. The same text is a block and a module of plain `deno run`, and ends in its value. */
+/** The same text is a block and a module of plain `deno run`, and ends with its value. */
 export const COMPUTE_WORK: Readonly<Record<string, string>> = {
   "a loop in a function":
     "function work(m) { let s = 0; for (let i = 0; i < m; i++) s = (s + i * 3) | 0; return s }\nwork(1e8)",
@@ -12,8 +12,8 @@ export const COMPUTE_WORK: Readonly<Record<string, string>> = {
     "words.join(',').split(',').length",
 };
 
-/** Hot loops outside of a function, whose variables are properties of the global object. Every store of a double makes
- * a new number object. */
+/** Variables outside of a function are properties of the global object, where each store of a double makes a new number
+ * object. */
 export const WORST_CASES: Readonly<Record<string, string>> = {
   "a loop at the top level": "let sum = 0; for (let i = 0; i < 5e7; i++) { sum = (sum + i * 3) | 0 }\nsum",
   "a double in a variable of the top level":
@@ -24,7 +24,7 @@ export const WORST_CASES: Readonly<Record<string, string>> = {
     "let sum = 0; for (let i = 0; i < 5e6; i++) { sum = (sum + i * 3) | 0 }\nsum",
 };
 
-/** Returns the milliseconds that the program takes as a module of plain `deno run`, without its start. */
+/** The time excludes the start of `deno run`. */
 export async function plainMs(code: string): Promise<number> {
   const file = await Deno.makeTempFile({ suffix: ".mjs" });
   try {

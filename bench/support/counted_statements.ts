@@ -2,7 +2,7 @@ import pg from "pg";
 
 export interface StatementCounts {
   readonly statements: number;
-  /** The number of waits for the server. A statement that is sent while others wait adds no wait. */
+  /** A statement that the client sends while another waits adds no round trip. */
   readonly roundTrips: number;
 }
 

@@ -5,16 +5,13 @@ import { type VisRun, visRun } from "./vis_run.ts";
 
 export interface FiftyRoundsOptions {
   readonly workspace: string;
-  /** Whether each round keeps its file in its own variable, which the index then lists. Otherwise the round only shows
-   * the text. */
+  /** If true, each round keeps its file in a variable, which the index lists. Otherwise a round only shows the text. */
   readonly keep?: boolean;
-  /** The run calls this function before a request is answered, with the request's number from 1 and the process of
-   * vis. */
+  /** The mock calls `onRound` before each reply, with the number of the request from 1 and the process of Vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 
-/** Makes the run for the figures of round, memory and size. In each of fifty rounds, the model reads another file of 4
- * KB as a whole. Then the model answers in call 51. */
+/** In each of fifty rounds, the model reads another file of 4 KB. Then the model answers in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,

@@ -1,14 +1,15 @@
-/** The way of running the program: from its sources, as one executable, or neither (a part measured alone). */
+/** A part of the program, which runs alone, is neither source nor executable. */
 export type Way = "source" | "compiled" | "part";
 
-/** A measured number. Every limit is an upper limit. */
+/** Each `bar` is an upper limit. */
 export interface Figure {
   readonly what: string;
   readonly way: Way;
   readonly unit: string;
-  /** At least five samples if the number varies, one if it is exact, none if it could not be measured. */
+  /** A number that varies has several samples, and an exact number has one. An empty list means that the machine cannot
+   * measure the number. */
   readonly samples: readonly number[];
-  /** The limit for the median; null for a number that is shown for comparison. */
+  /** The limit is for the median. Null means that the number is only for comparison. */
   readonly bar: number | null;
   readonly note?: string;
 }
@@ -19,7 +20,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Returns the middle of the sorted samples. For an even number, returns the mean of the two middle ones. */
+/** For an even number of samples, the median is the mean of the two middle samples. */
 export function spreadOf(samples: readonly number[]): Spread | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);
@@ -29,7 +30,6 @@ export function spreadOf(samples: readonly number[]): Spread | null {
   return { median, min: at(0), max: at(sorted.length - 1) };
 }
 
-/** Returns null for a figure without a limit or without samples. */
 export function isMet({ samples, bar }: Figure): boolean | null {
   const spread = spreadOf(samples);
   return spread === null || bar === null ? null : spread.median <= bar;

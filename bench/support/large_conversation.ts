@@ -15,8 +15,8 @@ const PER_QUERY = 50;
 const NAMES = 100;
 const HOT = 4;
 
-/** A long conversation of queries with 50 iterations. Each iteration sets one of four variables or the next of 100,
- * sometimes defines a function, and has thinking. */
+/** Each query has 50 iterations. An iteration sets one of four variables or the next of 100, and some iterations define
+ * a function. */
 export class LargeConversation {
   readonly branchId: string;
   readonly #store: Store;
@@ -35,10 +35,10 @@ export class LargeConversation {
 
   async iterate(): Promise<void> {
     const n = this.#count++;
-    const label = String(n).padStart(6, "0"); // The label has the same length for every iteration.
+    const label = String(n).padStart(6, "0"); // Each label has the same length.
     const position = n % PER_QUERY;
     if (n > 0 && position === 0) await this.#next(n);
-    // The texts are unique, because texts that two conversations share would be stored once.
+    // The texts are unique, because the store keeps a text that two conversations share only once.
     const text = `line of ${label}: ${this.branchId.slice(-12)} `.repeat(40);
     const name = `part${n % 5 === 0 ? n / 5 % NAMES : n % HOT}`;
     const code = `${name} = await fs.readFile("part-${n}.txt") // needle${n}`;

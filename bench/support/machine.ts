@@ -7,8 +7,7 @@ export interface Machine {
   readonly memoryGb: number;
   readonly system: string;
   readonly runtimes: Readonly<Record<string, string>>;
-  /** The number of processes that wanted to run over the last minute. Above the number of cores, times are
-   * unreliable. */
+  /** A load above the number of cores makes times unreliable. */
   readonly load: number;
 }
 
@@ -25,7 +24,7 @@ export async function describeMachine({ all }: Programs): Promise<Machine> {
   };
 }
 
-/** Returns the measured commit, with "+" if files differ from it. */
+/** A "+" means that files of the program differ from the commit. */
 export async function describeCommit(): Promise<string> {
   const hash = (await output("git", ["rev-parse", "--short", "HEAD"])).trim();
   const dirty = (await output("git", ["status", "--porcelain", "--", "src", "extensions", "migrations"])).trim() !== "";

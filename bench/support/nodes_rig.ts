@@ -38,7 +38,7 @@ export class Nodes implements AsyncDisposable {
     return nodes;
   }
 
-  /** Adds a node. The first node makes the schema. */
+  /** The first node makes the schema. */
   async add(): Promise<void> {
     const { program, model } = this.#rig;
     const env = { VIS_DATABASE_URL: this.#url };

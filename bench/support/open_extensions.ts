@@ -1,5 +1,5 @@
-/** The benchmark `bench/extensions.ts` runs this module in a new process. The module prints the milliseconds that the
- * shipped extensions add to a launch and to opening a conversation. The argument is the workspace. */
+/** This module prints the milliseconds that the shipped extensions add to a launch and to the opening of a
+ * conversation. The argument is the workspace. */
 import { extensionSource } from "../../src/app/extensions/extension_source.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 

@@ -1,4 +1,4 @@
-/** Reads facts of other processes from /proc. All facts are 0 or empty if the system has no /proc. */
+/** Without /proc, each fact is 0 or empty. */
 
 export function treeOf(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
@@ -12,7 +12,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Returns the memory of these processes in MiB. Pages that several processes share are counted once. */
+/** The unit is MiB, and pages that several processes share count once. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
@@ -21,14 +21,14 @@ export function proportionalMb(pids: readonly number[]): number {
     1024;
 }
 
-/** Returns the CPU seconds of the ended children of this process, including their own ended children. The system counts
- * in steps of 10 ms, so only a difference over a longer run is meaningful. */
+/** The time includes ended children of this process and their ended children. The system counts in steps of 10 ms, so
+ * only a longer run is meaningful. */
 export function reapedCpuSeconds(): number {
   const fields = fieldsOf(Deno.pid);
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / 100;
 }
 
-/** Returns the CPU seconds of a process so far, without its children, in steps of 10 ms. */
+/** The time excludes children. The system counts in steps of 10 ms. */
 export function cpuSeconds(pid: number): number {
   const fields = fieldsOf(pid);
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
@@ -40,7 +40,7 @@ export function busySeconds(): number {
   return (user + nice + system + irq + soft) / 100;
 }
 
-/** Returns the fields of /proc/<pid>/stat after the name, which may contain any character. */
+/** The name in /proc/<pid>/stat may contain any character, so the fields begin after its last bracket. */
 function fieldsOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

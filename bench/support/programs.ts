@@ -4,7 +4,7 @@ import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { baseRuntime } from "../../tests/helpers/base_runtime.ts";
 import { buildSandbox } from "../../tests/helpers/sandbox.ts";
 
-/** A way of running vis. `args` precede its own arguments. */
+/** The program's arguments follow `args`. */
 export interface Program {
   readonly way: "source" | "compiled";
   readonly path: string;
@@ -13,14 +13,14 @@ export interface Program {
 
 export interface Programs {
   readonly all: readonly Program[];
-  /** The reason why no executable can be measured; empty if one can. */
+  /** The text is empty if an executable exists. */
   readonly missing: string;
 }
 
 const EXECUTABLE = join(ROOT, "dist/vis");
 const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
 
-/** Returns both ways if an executable exists or can be made. Makes the executable again when a source is newer. */
+/** If a source is newer than the executable, the function builds the executable again. */
 export async function findPrograms(): Promise<Programs> {
   const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();

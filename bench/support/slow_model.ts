@@ -1,11 +1,10 @@
-/** A model of OpenAI's wire format on loopback that replies after a pause. Every request gets a block first, then an
- * answer with the block's value. The words `key=…` distinguish requests. */
+/** Each request gets first a block, then an answer with the block's value. The words `key=…` distinguish requests. */
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;
-  /** The time at which the first content of the last reply was passed to the socket, on `performance.now()`. */
+  /** The time, from `performance.now()`, is the moment before the last reply left. */
   readonly firstByteAt: number;
-  /** Releases replies to requests with `key=held`, which wait until then. */
+  /** Replies to requests with `key=held` wait for this call. */
   release(): void;
   close(): Promise<void>;
 }
@@ -24,7 +23,7 @@ export function startSlowModel({ latencyMs }: { readonly latencyMs: number }): S
     if (!request.url.endsWith("/chat/completions")) return Response.json({ data: [{ id: "slow" }] });
     const body = await request.text();
     state.calls++;
-    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // The request precedes the text about earlier requests.
+    const [key = ""] = body.match(/key=[\w-]+/) ?? []; // The request is before the text about earlier requests.
     if (key === "key=held") await state.held.promise;
     const reply = begun.delete(key) ? FINAL : (begun.add(key), BLOCK);
     await new Promise((resolve) => setTimeout(resolve, latencyMs));

@@ -36,7 +36,7 @@ export class Terminal {
     return treeOf(this.#child.pid).slice(1);
   }
 
-  /** Types `keys`, and resolves with the milliseconds until `text` is written. */
+  /** The time, in milliseconds, is from the keys to the text. */
   async until(text: string, keys = ""): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const begun = performance.now();

@@ -8,8 +8,7 @@ export interface TokenStream {
 
 export const FIRST_WORD = "Firstly";
 
-/** Starts a model of OpenAI's wire format on loopback, which sends a step whose thinking, code and answer arrive at
- * `perSecond` tokens. */
+/** The model sends thinking, code and answer of one step at `perSecond` tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },
 ): TokenStream {

@@ -4,29 +4,29 @@ import type { Program } from "./programs.ts";
 import { reapedCpuSeconds } from "./process_tree.ts";
 
 export interface VisRunOptions {
-  /** Plays the model. `pid` is the process of vis. */
+  /** The handler plays the model; `pid` is the process of Vis. */
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
   readonly args?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
   readonly anyEnd?: boolean;
-  /** A home that other runs use as well; by default, a new home that is removed afterwards. */
+  /** Several runs may share this home. By default, a run has a new home, and removes the home afterwards. */
   readonly home?: string;
 }
 
-/** A `vis run` against a model server in this process. Times are milliseconds since the process was started. */
+/** All times are milliseconds since the start of the process. */
 export interface VisRun {
   readonly stdout: string;
   readonly bytes: readonly number[];
-  /** The times at which each request had arrived whole, and at which its reply had been passed to the system. */
+  /** A request has arrived when its last byte has. A reply has left when the system has taken its last byte. */
   readonly arrived: readonly number[];
   readonly replied: readonly number[];
   readonly wallMs: number;
   readonly cpuSeconds: number;
 }
 
-/** Throws the output of vis if the run fails. */
+/** Unless `anyEnd` is set, a failed run throws the output of Vis. */
 export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
   const home = options.home ?? await Deno.makeTempDir({ prefix: "vis-bench-home-" });
   const arrived: number[] = [];
@@ -45,7 +45,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
     }),
   );
   try {
-    // The server's first response is slower than all others, and must not count as the program's.
+    // The server's first response is slower than all others, and must not count as time of Vis.
     await (await fetch(`${mock.baseUrl}/models`)).text();
     if (options.config) {
       await Deno.mkdir(join(home, "vis"), { recursive: true });
@@ -72,7 +72,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
   }
 }
 
-/** The caller's shell may have set these variables for their own vis. */
+/** The caller's shell may have set these variables for other runs of Vis. */
 const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 function text(bytes: Uint8Array): string {

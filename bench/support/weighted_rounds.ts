@@ -2,20 +2,17 @@ import { fileName, FILES } from "./fifty_files.ts";
 import type { Program } from "./programs.ts";
 import { visRun } from "./vis_run.ts";
 
-/** The prices of input that a provider's prefix cache had, and of input that it must write first, relative to other
- * input. */
+/** A provider with a prefix cache charges these prices, relative to other input. */
 const CACHED = 0.1;
 const WRITTEN = 1.25;
 
 export interface Weighed {
   readonly plain: readonly number[];
-  /** The bytes with the stable prefix at the price of cached input, or in the first request at the price of written
-   * input. */
+  /** The stable prefix counts at the price of cached input, and in the first request at the price of written input. */
   readonly weighted: readonly number[];
 }
 
-/** Plays rounds that each read a file of 4 KB and see it whole. Throws if the prefix is not the same bytes in every
- * call, since no cache would work then. */
+/** Each round reads a file of 4 KB. Throws if the stable prefix changes, because no cache would work then. */
 export async function weightedRounds(
   program: Program,
   { workspace, rounds }: { readonly workspace: string; readonly rounds: number },

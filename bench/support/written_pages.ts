@@ -1,6 +1,5 @@
-/** Returns the number of pages that a database in WAL mode has written since its last checkpoint. Only the database
- * affects this number, which is `mxFrame` in the index of the log (https://sqlite.org/walformat.html, "The WAL-Index
- * Header"). */
+/** The number is `mxFrame` in the index of the log (https://sqlite.org/walformat.html, "The WAL-Index Header"). A
+ * checkpoint resets the number. */
 export function writtenPages(path: string): number {
   using file = Deno.openSync(`${path}-shm`);
   const header = new Uint8Array(20);

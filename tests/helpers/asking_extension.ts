@@ -2,7 +2,6 @@ import { type EnvironmentView, type Extension, fn, z } from "../../src/extension
 
 const text = z.string().optional();
 
-/** An extension whose `asking.open(scope, what, why, lasting, change)` requests the user's approval and returns the answer. */
 export const ASKING: Extension = {
   namespace: "test.asking",
   alias: { ns: "test.ext.asking", alias: "asking" },

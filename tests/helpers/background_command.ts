@@ -3,8 +3,8 @@ import { type EnvironmentView, type Extension, fn, z } from "../../src/extension
 
 const ENDED = { code: 0, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false, notes: [] };
 
-/** Makes an extension whose `commands.start(title)` starts a command in the background, and the wall of the command.
- * The command prints the texts that `print` gets, and ends only when it is stopped or its conversation closes. */
+/** A started command prints each text that `print` gets. The command ends when a signal stops it or its conversation
+ * closes. */
 export function backgroundCommands(): {
   readonly engine: Pick<EngineOptions, "extensions" | "spawn">;
   print(text: string): void;

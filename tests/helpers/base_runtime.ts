@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** A tool next to the checkout that supplies a base runtime if `deno compile` cannot download one. */
+/** This tool, which is not part of the repository, supplies a base runtime if `deno compile` cannot download one. */
 const SUPPLIER = fileURLToPath(new URL("../../../shared/tools/compile-runtime", import.meta.url));
 
 export interface BaseRuntime {
@@ -15,8 +15,6 @@ function fromText(text: string): Record<string, string> {
   );
 }
 
-/** Returns the runtime for tests of the executable: DENO_COMPILE and DENORT_BIN of the environment, else the
- * supplier's, else none. */
 export async function baseRuntime(): Promise<BaseRuntime> {
   const { DENO_COMPILE: program, DENORT_BIN: base } = Deno.env.toObject();
   if (program || base) {
@@ -29,7 +27,6 @@ export async function baseRuntime(): Promise<BaseRuntime> {
     : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
 }
 
-/** Returns null without a supplier, because `output` would then throw at once instead of rejecting. */
 async function supplied(): Promise<Deno.CommandOutput | null> {
   try {
     return await new Deno.Command(SUPPLIER, { stdin: "null" }).output();

@@ -8,14 +8,14 @@ const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.
 
 export interface CompiledProgram {
   readonly path: string;
-  /** The reason why no executable exists; empty if one does. */
+  /** The text is empty if tests can build the executable. */
   readonly missing: string;
-  /** Builds the executable if a source is newer. It is called before the first use. */
+  /** A test calls `ready` before the first use, and builds the executable only if a source is newer. */
   ready(): Promise<void>;
 }
 
-/** Returns the executable, made once for all tests. Test files are threads of one process, or run one after another.
- * The executable of `compile --quick` is larger, and takes half of the processor time to make. */
+/** All tests share the executable. With `quick`, the executable is larger, but its build takes half of the processor
+ * time. */
 export async function compiledProgram({ quick = false }: { readonly quick?: boolean } = {}): Promise<CompiledProgram> {
   const runtime = await baseRuntime();
   const output = quick ? QUICK_OUTPUT : OUTPUT;

@@ -6,8 +6,7 @@ import type { Store, StoredIteration } from "../../src/persistence/store.ts";
 import { collectContent } from "../../src/persistence/unused_long_values.ts";
 import { CALL } from "./kill_script.ts";
 
-/** The facts that must be the same in every run of the script, interrupted or not; see "After an interruption" in
- * docs/internals/database.md. */
+/** These facts must be the same after each run of the script, interrupted or not (docs/internals/database.md). */
 export interface Picture {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly history: readonly unknown[];
@@ -22,7 +21,7 @@ export interface Cuts {
   readonly queries: number;
 }
 
-/** Reads a database after its last process has ended, as the next process would. Throws if a row is half written. */
+/** The last process of the database must have ended. Throws if a row is incomplete. */
 export async function pictureOf(
   { path, workspace }: { readonly path: string; readonly workspace: string },
 ): Promise<{ readonly picture: Picture; readonly cuts: Cuts }> {
@@ -52,7 +51,7 @@ export async function pictureOf(
       history: whole.map(finished),
       outcomes: whole.map(({ metadata }) => metadata.outcome),
       answers: ended.map(({ text, answer, answerType, confidence, reason, notes }) => (
-        // The files that a run changed depend on the writes of a killed run, so the files themselves are compared.
+        // Notes about changed files depend on the moment of a kill, so the picture compares the files themselves.
         {
           text,
           answer,
@@ -75,7 +74,6 @@ export async function pictureOf(
   }
 }
 
-/** Asserts that every row has its end, every lease an owner, and every variable a finished iteration. */
 function assertWhole(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
   const count = (sql: string): number => Number(db.prepare(`SELECT count(*) AS n ${sql}`).get()?.n);
@@ -110,7 +108,7 @@ function assertWhole(path: string): void {
   }
 }
 
-/** Asserts that the paid reply exists, with the texts of its blocks, and without any of their effects. */
+/** An interrupted iteration keeps the paid reply and its blocks, but no effect of the blocks. */
 function assertCut({ blocks, response, metadata }: StoredIteration): void {
   const { code } = JSON.parse(response) as { readonly code: readonly { readonly expr: string }[] };
   assert.deepEqual(metadata.pendingBlocks, code.map(({ expr }) => expr));

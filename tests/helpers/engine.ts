@@ -38,14 +38,14 @@ export interface EngineOptions {
   readonly now?: () => number;
   readonly workspace?: string;
   readonly served?: readonly string[];
-  /** The process that the engine claims to be; by default this one. */
+  /** The default is this process. */
   readonly owner?: ProcessOwner;
-  /** By default the real sandbox, which starts a child once a block needs it. Most queries of tests run no block. */
+  /** The default is the real sandbox, which starts a child only when a block needs one. */
   readonly openSandbox?: typeof openSandbox;
-  /** Starts a child for each sandbox, as `--all` and an engine with a given store do (kept_sandboxes.ts). */
+  /** If true, each sandbox starts a child, as with `--all` or a given store. */
   readonly newChildren?: boolean;
   readonly trySandbox?: () => void;
-  /** The command wall. Without it, `env.spawn` is absent. */
+  /** Without this function, extensions get no `spawn`. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
@@ -53,7 +53,6 @@ export interface EngineOptions {
   readonly targetOf?: NonNullable<ConversationParts["targetOf"]>;
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   readonly readFolders?: NonNullable<ConversationParts["readFolders"]>;
-  /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
   readonly fileChanges?: NonNullable<ConversationParts["fileChanges"]>;
   readonly oneRequest?: boolean;
@@ -82,7 +81,6 @@ export const LIMITS = {
   previewChars: DEFAULT_CAPS.previewChars,
 } as const;
 
-/** Starts the whole engine on a real store and real sandboxes, with a scripted model. */
 export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
   const store = options.store ?? await openStore({ path: options.path ?? ":memory:" });
   const provider = scriptedProvider(replies, options.scripted);

@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** A clock that advances only when all code sleeps, and then jumps to the first wake-up. */
+/** The clock advances only when all code sleeps, and then jumps to the first wake-up. */
 export class FakeClock {
   readonly slept: number[] = [];
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -31,7 +31,7 @@ export class FakeClock {
   async #pass(): Promise<void> {
     this.#passing = true;
     while (this.#sleepers.size > 0) {
-      // All code that is ready runs first; only then may time pass.
+      // Time passes only after the code that is ready has run.
       for (let turn = 0; turn < 200; turn++) await Promise.resolve();
       const [first] = [...this.#sleepers].sort((a, b) => a.at - b.at);
       if (first === undefined) break;
@@ -42,7 +42,7 @@ export class FakeClock {
     this.#passing = false;
   }
 
-  /** The pauses between attempts, without the timers that watch the stream. */
+  /** The timers that watch a stream sleep for these two times, and are no pauses between attempts. */
   get pauses(): number[] {
     return this.slept.filter((ms) => ms !== 120_000 && ms !== 60_000);
   }

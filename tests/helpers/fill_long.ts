@@ -1,8 +1,7 @@
 import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 import type { Engine } from "./engine.ts";
 
-/** Stores a conversation whose last query has 5000 iterations, after `queries` of one iteration. Resolves with its
- * branch. */
+/** The conversation has `queries` queries of one iteration, and then a query of 5000 iterations. */
 export async function fillLong({ store }: Pick<Engine, "store">, queries: number): Promise<string> {
   const { branchId, queryId } = await begun(store, { text: "The first of many" });
   await iterate(queryId, 1);

@@ -6,9 +6,8 @@ export interface EnteredCall {
   readonly args: readonly bigint[];
 }
 
-/** Returns the answer of a system call filter, as the kernel runs it. `reads` is the number of arguments up to the last
- * argument that it reads. Throws Error for a program that the kernel would refuse: for an unknown operation, a jump
- * out of it, or an end without a verdict. */
+/** The number `reads` counts the arguments up to the last argument that the filter reads. Throws for an unknown
+ * operation, a jump out of the filter, or an end without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],
   { architecture, number, args }: EnteredCall,

@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** A clock that advances only when a test advances it. */
+/** The clock advances only when a test calls `pass`. */
 export class HandClock {
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   #now = 1_000_000;

@@ -3,7 +3,7 @@ import type { RouterOptions } from "../../src/providers/router/router.ts";
 
 const NEVER_MS = 1e12;
 
-/** A clock for a router over real connections. Its pauses end at once, and its limits for the wire are never reached. */
+/** With this clock, a router over real connections ends each pause at once, and reaches no time limit. */
 export class HurriedClock {
   #now = 1_000_000;
   readonly options: Partial<RouterOptions> = {

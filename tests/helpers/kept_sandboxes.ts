@@ -9,8 +9,8 @@ import {
   type SandboxOptions,
 } from "../../src/sandbox/sandbox.ts";
 
-/** Children of closed engines with their setups. Starting a child takes 0.13 s of processor time, more than most tests
- * that run a block. So the next engine of the isolate with the same setup gets a child of a closed engine. */
+/** The start of a child takes more processor time than most tests, so an engine may get the child of a closed engine
+ * with the same setup. */
 const kept = new Map<Child, string>();
 const AT_MOST = 4;
 const NO_RESULTS = { shown: [], running: [], iteration: -1 };
@@ -21,14 +21,13 @@ const LASTING =
 
 interface Child {
   readonly sandbox: Sandbox;
-  /** The variables that `forget` removes. */
   readonly names: Set<string>;
   readonly stores: Set<unknown>;
   user: SandboxOptions | null;
 }
 
-/** Opens a sandbox for an engine, which sees no difference to a new one: the child has neither variables nor results.
- * An engine never gets a child that worked on its own store, because a resumed conversation needs a new child. */
+/** A child of a closed engine has neither variables nor results. A resumed conversation needs a new child, so an engine
+ * gets no child that worked on its store. */
 export async function openKept(store: unknown, options: SandboxOptions): Promise<Sandbox> {
   const setup = setupOf(options);
   const child = (setup === null ? null : await takeChild(setup, store)) ?? await newChild(options);
@@ -37,7 +36,8 @@ export async function openKept(store: unknown, options: SandboxOptions): Promise
   return new KeptSandbox(child, setup, options.signal);
 }
 
-/** Returns null for a setup that is more than data. Without grants, the child does not use the workspace. */
+/** Returns null for options with grants, a launcher or modules. Without grants, a child does not use the workspace, so
+ * the setup leaves the workspace out. */
 function setupOf({ functions, constants, limits, untimed, misnamed, ...options }: SandboxOptions): string | null {
   const { net, read, write, env } = options.grants;
   const others = [net, read, write, env, options.launcher ?? [], Object.keys(options.modules ?? {})];

@@ -1,4 +1,4 @@
-/** A conversation of 12 iterations in three queries. Its code contains everything that a kill may interrupt. */
+/** The script has 12 iterations in three queries, with each kind of effect that a kill can interrupt. */
 import type { VariableSource } from "../../src/environment/input_variables.ts";
 import { replyJson } from "./scripted_provider.ts";
 
@@ -71,7 +71,7 @@ export function contextSource(): VariableSource {
   return { label: "words.txt", json: false, pieces: pieces() };
 }
 
-/** The usage is exact, so that it can be counted. */
+/** Each call has the same usage, so that a test can count the calls. */
 export const CALL = { input: 100, output: 10 };
 
 export function thinkingOf(step: number): string {
@@ -83,7 +83,6 @@ export function stepOf(thinking: string): number | null {
   return found ? Number(found[1]) : null;
 }
 
-/** Returns the model's reply in a step. If only some of its blocks should run, `blocks` lists them. */
 export function replyOf(step: number, blocks = STEPS[step - 1]?.blocks ?? []): string {
   const final = STEPS[step - 1]?.final;
   return replyJson(blocks, { thinking: thinkingOf(step), ...(final === undefined ? {} : { final }) });

@@ -17,7 +17,7 @@ export interface OracleTurn extends ScriptedRequest {
   readonly number: number;
 }
 
-/** Makes a provider whose replies depend only on the request, so that calls may arrive in any order. */
+/** The replies depend only on the request, so calls may arrive in any order. */
 export function oracleProvider({ iteration, plain = () => "", capabilities = {} }: OracleScript): ScriptedProvider {
   return scriptedProvider([], {
     capabilities,

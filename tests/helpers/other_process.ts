@@ -7,8 +7,8 @@ const usable = await Promise.try(() =>
   new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdout: "null", stderr: "null" }).output()
 ).then(({ success }) => success, () => false);
 
-/** Runs `code` in a separate process and, if the system allows it, in another process namespace, where its id is 1.
- * Resolves once the code has run. The process then waits until `end` ends it. */
+/** If the system allows, the process has a process namespace of its own, where its id is 1. The process waits until
+ * `end` ends it. */
 export async function otherProcess(code: string): Promise<{ end(): Promise<void> }> {
   const script = `${code}; console.log("ready"); for await (const _ of Deno.stdin.readable); Deno.exit(0)`;
   const deno = [Deno.execPath(), "eval", "--quiet", "--no-lock", "--no-check", "--ext=ts"];
@@ -16,7 +16,9 @@ export async function otherProcess(code: string): Promise<{ end(): Promise<void>
   const child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
   const reader = child.stdout.getReader();
   const { value } = await reader.read();
-  if (!new TextDecoder().decode(value).startsWith("ready")) throw new Error("The other process did not get ready");
+  if (!new TextDecoder().decode(value).startsWith("ready")) {
+    throw new Error("Cannot use the other process: it did not print ready");
+  }
   return {
     end: async () => {
       await reader.cancel();

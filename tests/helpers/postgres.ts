@@ -2,28 +2,27 @@ import { basename, dirname, join } from "node:path";
 import { ROOT } from "../../scripts/_project.ts";
 import { until } from "./until.ts";
 
-/** A PostgreSQL server of this test process, without a password, reached through a socket in its own folder. */
 export interface Postgres {
   readonly folder: string;
   createDatabase(): Promise<string>;
-  /** Runs SQL as a superuser in the database of a URL, or in the server's own. Returns the output of psql, without
+  /** The SQL runs as a superuser, by default in the server's own database. The result is the output of psql without
    * headings. */
   sql(text: string, url?: string): Promise<string>;
-  /** Ends the server: "fast" closes connections, "immediate" is a crash. */
+  /** The mode "fast" closes connections first; "immediate" has the effect of a crash. */
   stop(mode: "fast" | "immediate"): Promise<void>;
   start(): Promise<void>;
 }
 
 export interface PostgresOptions {
   readonly settings?: readonly string[];
-  /** The lines of pg_hba.conf, which decide who may connect how. */
+  /** These lines replace pg_hba.conf, which decides who may connect. */
   readonly access?: readonly string[];
   readonly port?: number;
 }
 
 export const postgresFolder: string = binaries() ?? "";
 
-/** The reason why tests of PostgreSQL are ignored; empty if it can be started. */
+/** The text is empty if PostgreSQL is installed. */
 export const noPostgres: string = postgresFolder === ""
   ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
   : "";
@@ -36,14 +35,12 @@ export type PostgresTest = (
 
 let usual: Promise<Postgres> | null = null;
 
-/** Returns the server of all files that have no options and share an isolate; null without PostgreSQL. It is called at
- * the top of a file. */
+/** Files of one isolate without options share this server. A file calls this function at its top level. */
 export async function usualPostgres(): Promise<Postgres | null> {
   return noPostgres === "" ? await (usual ??= startPostgres()) : null;
 }
 
-/** Defines the tests of a file on a server, on its own one if it has options. Without a server, they are ignored with
- * the reason. It is called at the top of the file. */
+/** With options, the tests of the file get a server of their own. A file calls this function at its top level. */
 export async function postgresTests(options?: PostgresOptions): Promise<PostgresTest> {
   const postgres = options && noPostgres === "" ? await startPostgres(options) : await usualPostgres();
   return (name, fn, sanitizers = {}) =>
@@ -59,12 +56,11 @@ export async function postgresTests(options?: PostgresOptions): Promise<Postgres
 
 const SOCKET_PORT = 5432;
 const NOBODY = 65534;
-/** The superuser. Databases belong to an ordinary role. */
+/** Databases belong to an ordinary role, not to this superuser. */
 const ADMIN = "admin";
 const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 200"];
 
-/** Starts a PostgreSQL server in a temporary folder, as an ordinary user. It is called at the top of a test file,
- * outside of tests; the server ends with the file. */
+/** A file calls this function at its top level, outside of tests, because the server ends with the isolate. */
 export async function startPostgres({ settings = [], access = [], port }: PostgresOptions = {}): Promise<Postgres> {
   const folder = await Deno.makeTempDir({ prefix: "vis-pg-" });
   const data = join(folder, "data");
@@ -117,8 +113,7 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   };
 }
 
-/** Returns the data of a server without databases, made once for all tests of this checkout. A copy takes a fifth of
- * the time. */
+/** A copy takes a fifth of the time of `initdb`, so all tests of a checkout copy the same empty cluster. */
 async function emptyCluster(): Promise<string> {
   const made = join(ROOT, "build/postgres", basename(dirname(postgresFolder)));
   await Deno.mkdir(dirname(made), { recursive: true });
@@ -175,7 +170,7 @@ function command(
   return new Deno.Command("setpriv", { args: [...ordinary, path, ...args], ...options });
 }
 
-/** Returns the folder of the newest installed version that is new enough, in the place of Debian's packages. */
+/** Debian's packages install each version in a folder of its own below `root`. */
 function binaries(): string | null {
   const root = "/usr/lib/postgresql";
   try {

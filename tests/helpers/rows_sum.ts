@@ -9,7 +9,7 @@ export interface RowsSum {
   readonly largestCall: number;
 }
 
-/** Sums over the rows of a query and of all queries below it: the model's calls by their traces, and plain calls. */
+/** The sum includes the queries below the query. */
 export async function rowsSum(store: Store, queryId: string): Promise<RowsSum> {
   let usage = NO_USAGE, queries = 1, plainCalls = 0, largestCall = 0;
   const add = (one: Usage): void => {

@@ -2,8 +2,6 @@ import { join } from "node:path";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { ROOT } from "../../scripts/_project.ts";
 
-/** Returns the output of JavaScript that runs with exactly the permissions of the program, and with a heap of `heapMiB`
- * if given. */
 export async function runPermitted(
   script: string,
   { heapMiB }: { readonly heapMiB?: number } = {},

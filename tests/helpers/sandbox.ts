@@ -1,4 +1,3 @@
-/** Runs real children for tests: built if out of date, with small limits, closed by `using`. */
 import { bundleStale } from "../../scripts/bundle.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/launch.ts";
@@ -55,7 +54,6 @@ export class TestSandbox implements AsyncDisposable {
 
   constructor(readonly sandbox: Sandbox) {}
 
-  /** Returns the report of one block, by default the next block of iteration 1, with a limit of two seconds. */
   run(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<RunReport> {
     if (options.iteration !== undefined && options.iteration !== this.#iteration) {
       this.#iteration = options.iteration;
@@ -64,7 +62,6 @@ export class TestSandbox implements AsyncDisposable {
     return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 20_000, ...options });
   }
 
-  /** Returns the preview of a block's value. Throws for an error, a timeout or an end. */
   async show(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<string> {
     const { result } = await this.run(code, options);
     if (!result.ok) throw new Error(`${result.outcome}: ${result.error?.name}: ${result.error?.message}`);
@@ -76,7 +73,7 @@ export class TestSandbox implements AsyncDisposable {
   }
 }
 
-/** VIS_TEST_CHILD is an executable of `deno task compile` whose children are tested instead of the bundles. */
+/** With VIS_TEST_CHILD, an executable of `deno task compile`, tests start its children instead of the bundles. */
 const executable = Deno.env.get("VIS_TEST_CHILD");
 const COMPILED: SandboxTestOptions = executable ? { program: { path: executable, args: [CHILD_ARGUMENT] } } : {};
 
@@ -89,7 +86,7 @@ export async function testSandbox({ test, ...options }: TestSandboxOptions = {})
   return new TestSandbox(await openSandbox(sandboxOptions(options), { ...COMPILED, ...SLOW, ...test }));
 }
 
-/** Without `--all`, this sandbox may have the child of an earlier one (kept_sandboxes.ts). */
+/** Without `--all`, the sandbox may reuse a child of an earlier sandbox. */
 export async function keptTestSandbox(options: Omit<TestSandboxOptions, "test"> = {}): Promise<TestSandbox> {
   if (executable || runs(0, 1) === 1) return await testSandbox(options);
   await buildSandbox();
@@ -117,7 +114,6 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns the bytes that this test file holds. Other files of its process hold their own. */
 export function heldBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();
   return heapUsed + external;

@@ -13,23 +13,23 @@ import {
 export interface ScriptedReplyParts {
   readonly text: string;
   readonly reasoning?: string;
-  /** The usage. Missing fields are computed from the texts (4 characters per token). It counts from the start, even if
-   * the reply is cut off. */
+  /** Missing fields count 4 characters per token. With `usage`, the provider reports usage before the reply, so that
+   * even a cut reply has usage. */
   readonly usage?: Partial<Usage>;
-  /** The delay before the first event. An abort ends it. */
+  /** An abort ends the delay. */
   readonly delayMs?: number;
-  /** The first event waits until this settles. An abort ends the wait. */
+  /** The first event waits until this promise settles. An abort ends the wait. */
   readonly after?: Promise<unknown>;
-  /** The second half of the text waits until this settles. An abort ends the wait. */
+  /** The second half of the text waits until this promise settles. An abort ends the wait. */
   readonly between?: Promise<unknown>;
   readonly chunk?: number;
   readonly finish?: string;
   readonly sources?: readonly WebSource[];
-  /** The stream throws this error after everything above, instead of its end. */
+  /** The stream throws this error instead of its end. */
   readonly failAfter?: Error;
 }
 
-/** A model reply. A function computes it from the request. An error is thrown instead of a reply. */
+/** The provider throws an Error instead of replying. */
 export type ScriptedReply =
   | string
   | Error
@@ -48,9 +48,8 @@ export interface ScriptedRequest {
 
 export interface ScriptedProvider extends Provider {
   readonly requests: readonly ScriptedRequest[];
-  /** The number of unused replies; 0 at the end of a test that scripted the exact number. */
   readonly remaining: number;
-  /** The number of calls whose stream was aborted or abandoned before its end. */
+  /** A call counts if its caller aborted or left the stream before the end. */
   readonly aborted: number;
   push(...replies: readonly ScriptedReply[]): void;
 }
@@ -59,11 +58,10 @@ export interface ScriptedOptions {
   readonly name?: string;
   readonly model?: string;
   readonly capabilities?: Partial<Capabilities>;
-  /** The reply to use instead of an error once the queue is empty. */
+  /** Without this reply, an empty queue is an error. */
   readonly otherwise?: ScriptedReply;
 }
 
-/** Makes a provider that plays a queue of replies and records its requests. */
 export function scriptedProvider(
   replies: readonly ScriptedReply[],
   options: ScriptedOptions = {},
@@ -71,7 +69,7 @@ export function scriptedProvider(
   return new Scripted(replies, options);
 }
 
-/** Longer than a block of a test takes on a busy machine. */
+/** A block of a test takes less time, even on a busy machine. */
 const BLOCK_MS = 30_000;
 
 export function replyJson(

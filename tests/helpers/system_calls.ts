@@ -22,15 +22,13 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** Returns the number of a system call on this machine, for the text of attacks. Throws Error if the machine lacks
- * it. */
 export function call(name: TestedCall): number {
   const number = NUMBERS.get(name);
   if (number === undefined) throw new Error(`Cannot attack by ${name}: ${Deno.build.arch} has no such call`);
   return number;
 }
 
-/** The version of Landlock in the kernel; 0 without Landlock. Grants need 4. */
+/** Grants need version 4, and 0 means no Landlock. */
 export const LANDLOCK_ABI: number = landlockAbi();
 
 function landlockAbi(): number {

@@ -1,5 +1,5 @@
-/** Sends turns to one conversation of a database that other processes use too: `deno run -A turns_main.ts DATABASE
- * WORKSPACE COUNT`. It waits for a line on stdin, then prints a line per turn with its status and answer. */
+/** `deno run -A turns_main.ts DATABASE WORKSPACE COUNT` waits for a line on stdin. The program then sends COUNT
+ * requests, and prints a line for each request. */
 import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "./engine.ts";

@@ -1,10 +1,10 @@
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 5;
 
-/** Waits until `holds` returns true. Fails after a minute, with a description of the state. */
+/** Rejects after a minute, with the text of `said`. */
 export async function until(holds: () => boolean | Promise<boolean>, said: () => string = () => ""): Promise<void> {
   for (const end = performance.now() + PATIENCE_MS; !await holds();) {
-    if (performance.now() > end) throw new Error(`It never came to that: ${said() || holds}`);
+    if (performance.now() > end) throw new Error(`Cannot wait longer than ${PATIENCE_MS} ms: ${said() || holds}`);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { withFolder } from "./with_folder.ts";
 
-/** Passes the path of a database that does not exist yet, in its own folder, which is removed afterwards. */
+/** The database does not exist yet, and its folder exists only during `work`. */
 export async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
   await withFolder((folder) => work(join(folder, "x.db")));
 }

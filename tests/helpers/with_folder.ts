@@ -1,4 +1,4 @@
-/** Passes the real path of a temporary folder, which is removed afterwards. */
+/** The folder exists only during `work`. */
 export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-test-" }));
   try {

@@ -3,7 +3,7 @@ import type { Expectation } from "../agent_task.ts";
 
 const SHOWN = 120;
 
-/** Expects this number, alone or as the only number in a sentence. Separators of thousands are permitted. */
+/** The answer must have no other number, and may separate thousands. */
 export function number(wanted: number): Expectation {
   return {
     right: { answer: String(wanted) },
@@ -15,7 +15,7 @@ export function number(wanted: number): Expectation {
   };
 }
 
-/** Expects this count. The credit falls by a quarter for each unit of difference. */
+/** The credit falls by a quarter for each unit of difference. */
 export function counted(wanted: number): Expectation {
   return {
     ...number(wanted),
@@ -26,7 +26,7 @@ export function counted(wanted: number): Expectation {
   };
 }
 
-/** Expects this text, ignoring case, quotes, emphasis and a full stop. */
+/** The check ignores case, quotes, emphasis and a full stop at the end. */
 export function text(wanted: string): Expectation {
   return {
     right: { answer: wanted },
@@ -41,7 +41,7 @@ export function exact(wanted: string): Expectation {
   };
 }
 
-/** Expects these items, one per line or separated by commas, in this order or in any. */
+/** The answer has one item per line, or separates items by commas. */
 export function list(wanted: readonly string[], { anyOrder = false } = {}): Expectation {
   const order = (items: readonly string[]) => anyOrder ? items.toSorted() : items;
   return {

@@ -14,8 +14,8 @@ const throws = (run) => {
   throw new Error("nothing was thrown");
 };`;
 
-/** Expects a program in the workspace that passes tests which the agent never sees. `fixed` is one solution, and `@/`
- * in the test is the workspace. The test runs in a separate process, which may read only the workspace. */
+/** The agent never sees the test, in which `@/` is the workspace. The test runs in a separate process, which may read
+ * only the workspace. */
 export function hiddenTests(fixed: Files, test: string): Expectation {
   return {
     right: { answer: "Done.", files: fixed },
@@ -25,7 +25,7 @@ export function hiddenTests(fixed: Files, test: string): Expectation {
       const folder = await Deno.makeTempDir({ prefix: "vis-eval-hidden-" });
       try {
         const path = join(folder, "hidden_test.ts");
-        // Code that ends the process early does not pass, because it does not know this word.
+        // Code that ends the process early does not pass, because such code does not print this word.
         await Deno.writeTextFile(path, `${HELPERS}\n${source}\nconsole.log(${JSON.stringify(passed)});\n`);
         const { stdout, stderr } = await run(path, workspace);
         return stdout.trimEnd().endsWith(passed) ? "" : `hidden test: ${firstError(stderr)}`;

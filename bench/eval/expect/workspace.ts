@@ -4,7 +4,7 @@ import type { Expectation, Seen } from "../agent_task.ts";
 
 const DONE = "Done.";
 
-/** Expects a file with these lines. Ignores spaces at the end of lines and empty lines at the end. */
+/** The check ignores blanks at the end of lines, and blank lines at the end of the file. */
 export function file(path: string, wanted: string): Expectation {
   return {
     right: { answer: DONE, files: { [path]: wanted } },
@@ -31,7 +31,6 @@ export function jsonFile(path: string, wanted: unknown): Expectation {
   };
 }
 
-/** Expects all parts at once, and merges their right outcomes. */
 export function all(...parts: readonly Expectation[]): Expectation {
   const answer = parts.map(({ right }) => right.answer).find((one) => one !== DONE) ?? DONE;
   return {

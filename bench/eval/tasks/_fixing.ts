@@ -5,7 +5,7 @@ export interface FixingParts {
   readonly request: string;
   readonly files: Files;
   readonly fixed: Files;
-  /** The test, which uses `same(found, wanted)` and `throws(run)`; "@/" is the workspace. */
+  /** The test may call `same(found, wanted)` and `throws(run)`, and "@/" is the workspace. */
   readonly test: string;
   readonly tempting?: Files;
 }

@@ -11,13 +11,13 @@ const WHEN = [
   "without a word",
 ];
 
-/** Returns irrelevant sentences, the same for the same seed. */
+/** The same seed gives the same sentences. */
 export function prose(seed: number, sentences: number): string[] {
   const { pick } = seeded(seed);
   return Array.from({ length: sentences }, () => `${pick(WHO)} ${pick(DID)} ${pick(WHERE)} ${pick(WHEN)}.`);
 }
 
-/** Returns sentences with others among them, each at its place from 0 to 1. */
+/** Each fact has its relative place, from 0 to 1. */
 export function hidden(
   sentences: readonly string[],
   facts: readonly (readonly [at: number, fact: string])[],

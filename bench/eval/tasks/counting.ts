@@ -2,8 +2,8 @@ import { type AgentTask, type Expectation, task } from "../agent_task.ts";
 import { counted, text } from "../expect/answers.ts";
 import { seeded } from "../seeded.ts";
 
-/* Tasks that aggregate many lines, by the rules of OOLONG. Only the meaning of a line determines its label. The answer
- * is a count, a most or least frequent label, or a comparison. A count has partial credit. */
+/* Like OOLONG, the tasks aggregate many lines, and only the meaning of a line determines its label. A count has partial
+ * credit. */
 
 const PHRASES = {
   billing: ["I was charged twice for {}", "the invoice for {} has the wrong sum", "when is my money for {} returned"],

@@ -1,9 +1,9 @@
-/** Starts a browser for tests in a separate process, because its driver makes functions from texts, which the flags of
- * the program forbid. It prints the browser's address, and ends when stdin does. */
+/** The browser's driver makes functions from texts, which the flags of Vis forbid, so this separate process starts the
+ * browser. The process prints the browser's address, and ends when stdin ends. */
 import { chromium } from "playwright-core";
 
 const [executablePath = ""] = Deno.args;
-// Many containers have no user namespaces. The tested page is the program's own.
+// The browser's sandbox requires user namespaces, which many containers lack. The tests open only the page of Vis.
 const server = await chromium.launchServer({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 console.log(server.wsEndpoint());
 for await (const _ of Deno.stdin.readable);

@@ -24,7 +24,6 @@ export interface LaunchedBrowser {
   close(): Promise<void>;
 }
 
-/** Throws if this machine has no Chromium. */
 export async function launchChromium(): Promise<LaunchedBrowser> {
   const main = fileURLToPath(new URL("browser_main.ts", import.meta.url));
   const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));

@@ -1,6 +1,5 @@
 import { type IndexRow, markOf, type ReadContext, readContext, sectionOf } from "./read_context.ts";
 
-/** The context message with the sections that only the evaluation and tests read. */
 export interface EvalContext extends ReadContext {
   readonly iteration: number;
   readonly budget: number;
@@ -14,7 +13,6 @@ const HEADER = /^\[iter (\d+)\/(\d+)\]/m;
 const NUMBERED = /^((?: …|, ).+?): (.*) ×\d+$/s;
 const MAX_NUMBERED = 100_000;
 
-/** Throws `SyntaxError` if the text is not a context message. */
 export function evalContext(text: string): EvalContext {
   const context = readContext(text);
   const header = HEADER.exec(text);
@@ -31,7 +29,7 @@ export function evalContext(text: string): EvalContext {
   };
 }
 
-/** Returns the rows that a row like `f0 … f48: string ×49` represents; any other row alone. */
+/** A row such as `f0 … f48: string ×49` stands for 49 rows. */
 function numbered(row: IndexRow): IndexRow[] {
   const [, others = "", shown = ""] = NUMBERED.exec(row.shown) ?? [];
   if (others === "") return [row];

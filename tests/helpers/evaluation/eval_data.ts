@@ -7,7 +7,7 @@ export interface EvalTask {
 
 const FILLER = "Nothing of note happened on this day, and the clerk wrote so in the book. ";
 
-/** Hides a code in a text of exactly this many characters. `at` is its relative position, from 0 to 1. */
+/** The relative position `at` of the code is a number from 0 to 1. */
 export function needleTask(chars: number, at: number): EvalTask {
   const needle = "The access code is 730519. ";
   const before = Math.floor((chars - needle.length) * at);
@@ -20,7 +20,6 @@ export function needleTask(chars: number, at: number): EvalTask {
   };
 }
 
-/** Hides a fact that no pattern finds unless its wording is known. */
 export function hintTask(chars: number): EvalTask {
   const hint = "Her coat had the shade of ripe lemons. ";
   const before = Math.floor(chars * 0.61);
@@ -47,7 +46,6 @@ interface Line {
   readonly text: string;
 }
 
-/** Returns questions of users. A line does not state which kind its question is. */
 function questionLines(count: number, users: number): readonly Line[] {
   const random = numbers(count * 31 + users);
   return Array.from({ length: count }, () => {
@@ -72,7 +70,6 @@ export function countTask(lines: number): EvalTask {
   };
 }
 
-/** Asks for all pairs of users who both requested a place, which is more text than any limit permits. */
 export function pairTask(lines: number, users: number): EvalTask {
   const all = questionLines(lines, users);
   const asked = [...new Set(all.filter(({ kind }) => kind === "place").map(({ user }) => user))].sort((a, b) => a - b);
@@ -104,7 +101,6 @@ export function hopTask(documents: number): EvalTask {
   };
 }
 
-/** Makes a tree of queries with 4 below each, and asks for the sum of its leaves. */
 export function treeTask(depth: number): EvalTask {
   const sumOf = (branch: readonly number[], left: number): number =>
     left === 0
@@ -122,7 +118,7 @@ function filler(chars: number): string {
   return FILLER.repeat(Math.ceil(chars / FILLER.length)).slice(0, Math.max(0, chars));
 }
 
-/** Returns numbers from 0 up to 1 that are the same for the same seed. */
+/** The same seed gives the same numbers. */
 function numbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

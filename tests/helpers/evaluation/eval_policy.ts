@@ -2,8 +2,7 @@ import { ProviderError } from "../../../src/domain/errors.ts";
 import type { EvalContext } from "./eval_context.ts";
 import type { JournalRow, ReadContext } from "./read_context.ts";
 
-/** The input of a policy: only the user's request and the context message. A policy keeps no state, so a wrong journal,
- * index or handover makes it fail. */
+/** A policy keeps no state and sees only this input, so a wrong journal, index or handover makes the policy fail. */
 export interface EvalInput {
   readonly request: string;
   readonly context: EvalContext;
@@ -30,7 +29,6 @@ export function replyText({ thinking, code = [], final, answerType = "text" }: P
   });
 }
 
-/** Returns the error for a context without the parts that a policy needs. The query must fail visibly. */
 export function stuck(why: string): ProviderError {
   return new ProviderError(`Cannot continue the evaluation: ${why}`, { code: "server", retryable: false });
 }
@@ -42,7 +40,6 @@ export function lastValue({ journal }: ReadContext): JournalRow {
   return row;
 }
 
-/** Checks that the index lists the text, which is all that such a policy knows of it. */
 export function needsContext({ variables }: ReadContext): void {
   if (!variables.has("context")) throw stuck("<var_index> does not show the variable context");
 }

@@ -24,8 +24,7 @@ const ALL: readonly EvalPolicy[] = [
 
 const OF_AN_ITERATION = 4;
 
-/** Returns the reply to the texts of one call's messages. A policy or the demo replies for an iteration, and the oracle
- * for a plain call. */
+/** A policy or the demo replies for an iteration, and the oracle for a plain call. */
 export function evalReply(texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (texts.length < OF_AN_ITERATION) return oracle(last);

@@ -1,4 +1,3 @@
-/** Plays the model for the plain questions of the evaluation, which code cannot answer. */
 export function oracle(prompt: string): string {
   const [question = "", ...rest] = prompt.split("\n\n");
   const text = rest.join("\n\n");

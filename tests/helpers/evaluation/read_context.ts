@@ -9,11 +9,10 @@ export interface IndexRow {
   readonly name: string;
   readonly declaration: string;
   readonly shown: string;
-  /** The text after the version: the first line of the comment before the declaration. */
+  /** The index shows the first line of the comment before the declaration. */
   readonly doc: string;
 }
 
-/** The last message of a call, parsed from its text alone, as a model would read it. */
 export interface ReadContext {
   readonly handover: string;
   readonly journal: readonly JournalRow[];
@@ -40,7 +39,7 @@ export function readContext(text: string): ReadContext {
   };
 }
 
-/** Returns the mark at the end of the message's tags, rows and labels; "" without a mark. */
+/** The mark ends the tags, rows and labels of a message; "" means no mark. */
 export function markOf(text: string): string {
   return / with (~\d+) are of Vis/.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "";
 }

@@ -1,7 +1,7 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** The wire of https://platform.claude.com/docs/en/build-with-claude/streaming and
+/** The service documents this format at https://platform.claude.com/docs/en/build-with-claude/streaming and
  * https://platform.claude.com/docs/en/api/errors. */
 export const anthropicWire: MockWire = {
   base: "/v1",
@@ -74,7 +74,8 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   yield event("message_stop");
 }
 
-/** The blocks of https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. */
+/** The service documents these blocks at
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. */
 function searchBlocks({ search }: MockReply) {
   return (search?.queries ?? []).flatMap((query, at) => {
     const id = `srvtoolu_${at}`;
@@ -135,7 +136,7 @@ function whole(
   return { ...message, ...stopDetails(reply) };
 }
 
-/** The input count excludes cached tokens, as the service's does. */
+/** Like the service, the mock leaves cached tokens out of the input count. */
 function usageOf(reply: MockReply, asked: MockRequest): Readonly<Record<string, unknown>> {
   if (reply.usage) return reply.usage;
   const { input, output, cached = 0, cacheWrite = 0, reasoning } = countsOf(reply, asked);

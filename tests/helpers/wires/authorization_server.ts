@@ -2,7 +2,6 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelconte
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** A server that requires a login, and the authorization server that it names, both on the loopback interface. */
 export interface Guarded extends AsyncDisposable {
   readonly url: string;
   readonly origin: string;
@@ -12,7 +11,7 @@ export interface Guarded extends AsyncDisposable {
   readonly given: string[];
   readonly metadata: Record<string, unknown>;
   denies: boolean;
-  /** Logs in like the user: opens the address, and returns the browser's next address. */
+  /** The mock acts as the user, and resolves with the browser's next address. */
   agree(address: string): Promise<URL>;
 }
 

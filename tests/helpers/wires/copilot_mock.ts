@@ -1,8 +1,7 @@
-/** GitHub's device login, its token exchange and the chat service behind it, on loopback. */
 export interface CopilotMock extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
-  /** The responses of /login/oauth/access_token, in order; the last one repeats. */
+  /** /login/oauth/access_token gives these responses in order, and repeats the last response. */
   readonly polls: Record<string, unknown>[];
   interval: number;
   exchange: {
@@ -11,7 +10,7 @@ export interface CopilotMock extends AsyncDisposable {
     readonly expiresAt?: number;
     readonly api?: string;
   };
-  /** The tokens that the chat service accepts. Each exchange adds one. */
+  /** The chat service accepts these tokens, and each exchange adds a token. */
   readonly good: Set<string>;
   readonly exchanged: number;
 }

@@ -1,8 +1,8 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** The wire of https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models and
- * https://ai.google.dev/gemini-api/docs/troubleshooting. */
+/** The service documents this format at https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models
+ * and https://ai.google.dev/gemini-api/docs/troubleshooting. */
 export const googleWire: MockWire = {
   base: "/v1beta",
   isRequest: (pathname) => /^\/v1beta\/models\/[^/]+:(streamGenerateContent|generateContent)$/.test(pathname),
@@ -49,7 +49,7 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   yield event([{ text: "", thoughtSignature: "CtwFAQ" }], { finishReason: finish, ...grounding(reply) });
 }
 
-/** The metadata of https://ai.google.dev/gemini-api/docs/google-search. */
+/** The service documents this metadata at https://ai.google.dev/gemini-api/docs/google-search. */
 function grounding({ search }: MockReply): object {
   if (!search) return {};
   return {
@@ -68,7 +68,7 @@ function blocked(why: string): MockEvent {
 
 const FINISH: Readonly<Record<string, string>> = { stop: "STOP", length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/** Thoughts are counted separately from the candidates, and the counts grow with the stream. */
+/** Like the service, the mock counts thoughts separately, and gives both counts only in the last event. */
 function usageOf(reply: MockReply, asked: MockRequest, done: boolean): object {
   if (reply.usage) return reply.usage;
   const { input, output, cached, reasoning = 0 } = countsOf(reply, asked);

@@ -1,7 +1,7 @@
 import type { MockEvent, MockWire } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** The number of pieces of an endless reply, which still ends for a client that never leaves. */
+/** Even an endless reply ends after this many pieces, for a client that never leaves. */
 const ENDLESS_PIECES = 8_192;
 
 export interface Answer {
@@ -16,8 +16,7 @@ interface Call {
   readonly wire: MockWire;
 }
 
-/** Returns the response for a reply; null if the connection should be closed. It waits as long as the reply's faults
- * require. `signal` is aborted when the client is gone. */
+/** Resolves with null if the server must close the connection. The signal aborts when the client has left. */
 export async function answerOf(reply: MockReply, call: Call): Promise<Answer | null> {
   const { fault } = reply;
   if (fault === "no_answer") return null;
@@ -50,14 +49,14 @@ export async function answerOf(reply: MockReply, call: Call): Promise<Answer | n
 async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   const { fault } = reply;
   const write = writer(reply);
-  // A first comment makes the headers leave at once, as the headers of a slow server do.
+  // The first comment makes the headers leave at once, as the headers of a slow server do.
   yield* write(": stream\n\n");
   if (fault === "no_token") await pause(Infinity, call.signal);
   if (reply.delayMs) await pause(reply.delayMs, call.signal);
   const atEnd = fault === "stays_open" || fault === "cut_at_end";
   const events = [...call.wire.events(reply, call.asked)].filter((event) => !atEnd || !call.wire.isMark(event));
   const half = Math.ceil(events.length / 2);
-  // If a reply has text or reasoning, this is part of it.
+  // This event is part of the text or the reasoning, if the reply has one of them.
   const repeated = Math.floor(events.length * 0.3);
   for (const [at, event] of events.entries()) {
     if (fault === "endless" && at === repeated) yield* endless("", frame(event));
@@ -77,7 +76,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
         return;
       }
     }
-    // A reset may drop earlier writes, so they must arrive first.
+    // A reset may drop earlier writes, so the mock waits until these writes have arrived.
     if (fault === "cut" && at >= half) {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");

@@ -5,7 +5,7 @@ export interface MockEvent {
   readonly data: object | string;
 }
 
-/** The format of a service's replies. The content is in the `MockReply`. */
+/** A `MockReply` has the content of a reply, and a `MockWire` the format. */
 export interface MockWire {
   readonly base: string;
   isRequest(pathname: string): boolean;
@@ -18,12 +18,12 @@ export interface MockWire {
   whole(reply: MockReply, asked: MockRequest): object;
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
-  /** Returns whether an event marks the end of the stream, after another event with the finish reason. */
+  /** The mark of the end follows the event with the finish reason. */
   isMark(event: MockEvent): boolean;
   readonly ping: MockEvent;
 }
 
-/** Returns the counts of a reply, or 4 characters per token if it has no own counts. */
+/** A reply without counts of its own counts 4 characters per token. */
 export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
   if (reply.counts) return reply.counts;
   const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);

@@ -1,7 +1,7 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** The wire of https://platform.openai.com/docs/api-reference/chat-streaming/streaming and
+/** The service documents this format at https://platform.openai.com/docs/api-reference/chat-streaming/streaming and
  * https://platform.openai.com/docs/guides/error-codes. */
 export const openAiChatWire: MockWire = {
   base: "/v1",
@@ -61,7 +61,7 @@ function whole(reply: MockReply, asked: MockRequest): object {
   };
 }
 
-/** OpenRouter's shape: https://openrouter.ai/docs/guides/features/server-tools/web-search. */
+/** OpenRouter documents this shape at https://openrouter.ai/docs/guides/features/server-tools/web-search. */
 function annotationsOf({ cited }: NonNullable<MockReply["search"]>): readonly object[] {
   return cited.map((page) => ({
     type: "url_citation",

@@ -39,7 +39,7 @@ Deno.test("startOpenAiMock() computes replies and reports an empty queue", async
   }
 });
 
-/** Runs the mock as a program. `args` names files of `files`, which are written to a separate folder. */
+/** The list `args` names files of `files`, which the function writes to a temporary folder. */
 async function withProgram(
   { files, args }: { readonly files: Readonly<Record<string, string>>; readonly args: readonly string[] },
   body: (rig: { readonly url: string; readonly folder: string }) => Promise<void>,

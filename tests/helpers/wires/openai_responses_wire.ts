@@ -1,7 +1,7 @@
 import { countsOf, type MockEvent, type MockWire, pieces } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
-/** The wire of https://platform.openai.com/docs/api-reference/responses-streaming. */
+/** The service documents this format at https://platform.openai.com/docs/api-reference/responses-streaming. */
 export const openAiResponsesWire: MockWire = {
   base: "/v1",
   isRequest: (pathname) => pathname === "/v1/responses",
@@ -77,7 +77,8 @@ function itemsOf(reply: MockReply): readonly object[] {
   ];
 }
 
-/** The items of https://platform.openai.com/docs/guides/tools-web-search. The model opens a page after its searches. */
+/** The service documents these items at https://platform.openai.com/docs/guides/tools-web-search. The model opens a
+ * page after its searches. */
 function searchItems({ search }: MockReply) {
   if (!search) return [];
   const [page] = search.cited;

@@ -6,7 +6,6 @@ export interface SseEvent {
   readonly data: QueryEvent;
 }
 
-/** Yields the events of a stream as they arrive, without comments. */
 export async function* sseEvents(response: Response): AsyncGenerator<SseEvent> {
   let rest = "";
   if (!response.body) return;

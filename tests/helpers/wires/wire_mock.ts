@@ -1,4 +1,3 @@
-/** Runs a real HTTP server with the wire format of a service, and switches for its possible faults. */
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Answer, answerOf, json } from "./mock_answer.ts";
@@ -11,16 +10,16 @@ export interface MockReply {
   readonly refusal?: string;
   /** The service searched the web before the text. */
   readonly search?: MockSearch;
-  /** The usage in the service's own format. Null means that the server reports no counts. By default, it is computed
-   * from the texts, 4 characters per token. */
+  /** The usage has the service's own format. By default, the mock counts 4 characters per token; null means no
+   * counts. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
   readonly counts?: MockCounts;
   readonly chunk?: number;
-  /** "stop" (default), "length" and "content_filter" are translated for every service. Other values are sent
-   * unchanged. */
+  /** The mock translates "stop", the default, "length" and "content_filter" for each service. The mock sends other
+   * values unchanged. */
   readonly finish?: string;
   readonly delayMs?: number;
-  /** The status to send instead of a reply. A status of 200 with `body` replaces the reply as well. */
+  /** The mock sends this status instead of the reply. With `body`, even the status 200 replaces the reply. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -56,10 +55,10 @@ export interface MockCounts {
 }
 
 export type MockFault =
-  /** The connection is reset in the middle of the stream. */
+  /** The server resets the connection in the middle of the stream. */
   | "cut"
   | "ends_early"
-  /** The stream has no finish reason, but `[DONE]`. */
+  /** The stream ends with `[DONE]`, but has no finish reason. */
   | "no_finish"
   | "garbage_chunk"
   /** A JSON chunk of another shape precedes the rest of the reply. */
@@ -69,7 +68,7 @@ export type MockFault =
   | "empty"
   /** The body is text that is neither events nor JSON. */
   | "prose"
-  /** The answer is one JSON object although a stream was requested. */
+  /** The server sends one JSON object, although the client requested a stream. */
   | "not_streamed"
   /** The server sends no bytes, not even headers, until the client leaves. */
   | "no_headers"
@@ -78,11 +77,11 @@ export type MockFault =
   | "no_token"
   /** The server sends half of the text, and no more bytes until the client leaves. */
   | "silence"
-  /** The reply has a finish reason, but no mark of the end of the stream, and the connection stays open. */
+  /** After the finish reason, the server sends no mark of the end, and keeps the connection open. */
   | "stays_open"
-  /** The reply has a finish reason, but no mark of the end of the stream, and the connection is reset. */
+  /** After the finish reason, the server sends no mark of the end, and resets the connection. */
   | "cut_at_end"
-  /** The middle event is repeated endlessly. */
+  /** The server repeats one event endlessly. */
   | "endless"
   /** The server sends half of the text, then a line without an end. */
   | "endless_line"
@@ -109,15 +108,15 @@ export interface MockRequest {
 export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
 
 export interface MockOptions {
-  /** One reply for all requests, or a queue. An empty queue answers 410 with a message. */
+  /** A list is a queue of replies. After the last reply, the mock sends the status 410. */
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
-  /** The valid key; any other key gets 401. */
+  /** The mock answers any other key with the status 401. */
   readonly key?: string;
-  /** The mock calls it for each chat request before it answers. */
+  /** The mock calls `onRequest` for each chat request before the reply. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** The mock calls it each time it has passed a whole stream to the system. */
+  /** The mock calls `onReplied` each time the system has taken a whole stream. */
   readonly onReplied?: () => void;
 }
 
@@ -126,9 +125,9 @@ export interface WireMock {
   readonly requests: readonly MockRequest[];
   readonly modelRequests: number;
   readonly connections: number;
-  /** The number of replies that the client abandoned before their end. */
+  /** A reply counts if the client left before the end of the reply. */
   readonly left: number;
-  /** Resolves once `left` is at least this; rejects after 20 s. */
+  /** Resolves once `left` is at least `count`; rejects after 20 s. */
   waitForLeft(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -161,7 +160,9 @@ class Mock implements WireMock {
 
   get baseUrl(): string {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("The mock does not listen");
+    if (address === null || typeof address === "string") {
+      throw new Error("Cannot name the address of the mock: it does not listen");
+    }
     return `http://127.0.0.1:${address.port}${this.#wire.base}`;
   }
 
@@ -174,7 +175,10 @@ class Mock implements WireMock {
     while (this.left < count) {
       await new Promise<void>((resolve, reject) => {
         this.#waiting.add(resolve);
-        giveUp.addEventListener("abort", () => reject(new Error(`Only ${this.left} of ${count} replies were left`)));
+        giveUp.addEventListener(
+          "abort",
+          () => reject(new Error(`Cannot wait longer: clients left ${this.left} of ${count} replies`)),
+        );
       });
     }
   }
@@ -195,7 +199,7 @@ class Mock implements WireMock {
     });
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
     const answer = await this.#answer(request, signal).catch((error) => {
-      // The client was killed during its request.
+      // A killed client aborts its request.
       if (!request.readableAborted) throw error;
       return null;
     });
