@@ -56,6 +56,8 @@ export interface OpenRequest extends ConfigFlags {
 export interface Session {
   readonly conversations: Conversations;
   readonly workspace: string;
+  /** Vis may also read these folders. */
+  readonly readFolders?: readonly string[];
   readonly provider: string;
   readonly model: string;
   readonly database: string;

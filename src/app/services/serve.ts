@@ -66,7 +66,7 @@ export async function serve(
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       workspaces,
       budget: settings.config.budget,
-      suggestions: suggestionsIn(settings.home),
+      suggestions: suggestionsIn(settings),
       ...undoOf(request, { settings, parts }),
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
@@ -131,12 +131,12 @@ async function extensionsOf(
 
 const KEPT_WORKSPACES = 16;
 
-function suggestionsIn(home: string | null): HttpParts["suggestions"] {
+function suggestionsIn({ home, readFolders }: Pick<Settings, "home" | "readFolders">): HttpParts["suggestions"] {
   const known = new BoundedMap<string, WorkspaceFiles>(KEPT_WORKSPACES);
   return {
     files: async (workspace, letters) => {
       const { WorkspaceFiles } = await import("../../channels/tui/workspace_files.ts");
-      const files = known.get(workspace) ?? new WorkspaceFiles(workspace);
+      const files = known.get(workspace) ?? new WorkspaceFiles(workspace, readFolders);
       known.set(workspace, files);
       return await files.like(letters);
     },

@@ -92,6 +92,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     return {
       conversations,
       workspace: settings.workspace,
+      readFolders: settings.readFolders,
       ...rootOfRouter(router),
       database: settings.database,
       notes: [

@@ -804,7 +804,7 @@ export class Screen implements PanelActions {
 
   #command(): void {
     this.#commands = this.#makeCommands();
-    this.#input.complete(completions(this.#commands, this.#session.workspace, () => this.#freshCommands()));
+    this.#input.complete(completions(this.#commands, this.#session, () => this.#freshCommands()));
   }
 
   #makeCommands(): readonly PaletteCommand[] {

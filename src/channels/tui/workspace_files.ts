@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fuzzyFilter } from "@earendil-works/pi-tui";
 import { firstEntries } from "../../domain/kit/files.ts";
 import { visibleText } from "../../domain/kit/text.ts";
@@ -14,13 +14,15 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 export class WorkspaceFiles {
   readonly #workspace: string;
+  readonly #added: readonly string[];
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
 
-  constructor(workspace: string) {
+  constructor(workspace: string, added: readonly string[] = []) {
     this.#workspace = workspace;
+    this.#added = added.map((folder) => `${relative(workspace, folder).replaceAll(sep, "/")}/`);
   }
 
-  /** Paths are relative to the workspace, folders end with a slash, and better matches come first. */
+  /** Paths are relative to the workspace, such as `../lib/x.ts` in an added folder, folders end with a slash, and better matches come first. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[], string[]] = [[], [], [], [], []];
@@ -38,7 +40,7 @@ export class WorkspaceFiles {
 
   async #walk(): Promise<readonly string[]> {
     const found: string[] = [];
-    const folders = [""];
+    const folders = ["", ...this.#added];
     let names = 0;
     for (let at = 0; at < Math.min(folders.length, MOST_FOLDERS) && names < MOST_NAMES; at++) {
       const folder = folders[at] ?? "";
@@ -50,6 +52,7 @@ export class WorkspaceFiles {
         found.push(`${folder}${name}/`);
         folders.push(`${folder}${name}/`);
       }
+      if (at === 0) found.push(...this.#added);
       if (found.length >= MOST_FILES) break;
     }
     return found.slice(0, MOST_FILES);

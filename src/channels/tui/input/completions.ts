@@ -5,19 +5,20 @@ import {
 } from "@earendil-works/pi-tui";
 import { isPlain, WorkspaceFiles } from "../workspace_files.ts";
 import type { PaletteCommand } from "../panels/palette.ts";
+import type { Session } from "../../channel.ts";
 
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
 export function completions(
   commands: readonly PaletteCommand[],
-  workspace: string,
+  { workspace, readFolders = [] }: Pick<Session, "workspace" | "readFolders">,
   fresh: () => Promise<readonly PaletteCommand[]> = () => Promise.resolve(commands),
 ): AutocompleteProvider {
   const providerOf = (some: readonly PaletteCommand[]): CombinedAutocompleteProvider =>
     new CombinedAutocompleteProvider(some.map(({ name, detail }) => ({ name, description: detail })), workspace);
   let both = providerOf(commands), known = commands;
-  const files = new WorkspaceFiles(workspace);
+  const files = new WorkspaceFiles(workspace, readFolders);
   return {
     getSuggestions: async (lines, row, column, options) => {
       const searched = options.force ? null : SEARCHED.exec((lines[row] ?? "").slice(0, column));

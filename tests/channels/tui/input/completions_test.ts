@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { completions } from "../../../../src/channels/tui/input/completions.ts";
 
-async function offered(text: string, files: readonly string[], by = {}): Promise<readonly string[]> {
+async function offered(
+  text: string,
+  files: readonly string[],
+  by: { readonly force?: boolean } = {},
+): Promise<readonly string[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-complete-" });
   try {
     for (const path of files) {
@@ -9,7 +13,10 @@ async function offered(text: string, files: readonly string[], by = {}): Promise
       await Deno.writeTextFile(`${folder}/${path}`, "");
     }
     const { signal } = new AbortController();
-    const found = await completions([], folder).getSuggestions([text], 0, text.length, { signal, ...by });
+    const found = await completions([], { workspace: folder }).getSuggestions([text], 0, text.length, {
+      signal,
+      ...by,
+    });
     return found?.items.map(({ value }) => value) ?? [];
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -24,6 +31,25 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("@notes", FILES), ['@"my notes.md"']);
   assert.deepEqual(await offered("@zzz", FILES), []);
   assert.deepEqual(await offered("me@app", FILES), []);
+});
+
+Deno.test("an @ also finds files of added folders, by paths from the workspace", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "vis-complete-" });
+  try {
+    for (const name of ["api", "lib/deep"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
+    for (const path of ["api/a.ts", "lib/deep/parse.ts"]) await Deno.writeTextFile(`${folder}/${path}`, "");
+    const session = { workspace: `${folder}/api`, readFolders: [`${folder}/lib`] };
+    const of = async (text: string) => {
+      const { signal } = new AbortController();
+      const found = await completions([], session).getSuggestions([text], 0, text.length, { signal });
+      return found?.items.map(({ value }) => value);
+    };
+    assert.deepEqual(await of("as in @parse"), ["@../lib/deep/parse.ts"]);
+    assert.deepEqual(await of("@../lib"), ["@../lib/", "@../lib/deep/", "@../lib/deep/parse.ts"]);
+    assert.deepEqual(await of("@"), ["@a.ts", "@../lib/", "@../lib/deep/", "@../lib/deep/parse.ts"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("an @ with letters finds names that begin with them first, then other paths with such a part, then paths that contain them", async () => {
