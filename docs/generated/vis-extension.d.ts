@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87818fb6a8fb0b11b400cb48188ba4f61dea02fff53e000597c5b4a63c5a907a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 94c215f8978019b8ab42e7bdaa69f35da32b842b7be341174ddd1891d58e32a3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -293,9 +293,9 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
-   * another program could afterwards change files that git or Vis run or read as settings, Vis ends that program and
-   * adds a note to the result. */
+  /** If true, the program brings files into the workspace, and other programs that can change files there pause.
+   * Afterwards, Vis ends other programs that could change files that git or Vis run or read as settings. A note in the
+   * result says so. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];

@@ -173,8 +173,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** In a stack frame, the folder of a copied extension has a hash and a format as its name, which precedes the path of
- * the module. */
+/** In a stack frame, the folder of a copied extension has a hash and a format as its name. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 export function messageWithLine(error: unknown): string {

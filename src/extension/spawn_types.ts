@@ -42,9 +42,9 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
-   * another program could afterwards change files that git or Vis run or read as settings, Vis ends that program and
-   * adds a note to the result. */
+  /** If true, the program brings files into the workspace, and other programs that can change files there pause.
+   * Afterwards, Vis ends other programs that could change files that git or Vis run or read as settings. A note in the
+   * result says so. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];

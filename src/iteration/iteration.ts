@@ -77,7 +77,8 @@ export interface AcceptedFinal {
 }
 
 /** A doubt refuses an answer once in a query. "output" means that the model has not seen the output of a failed
- * command, "claim" that the query did not do the claimed work, and "files" that a finding names a missing file. */
+ * command. "claim" means that the query did not do the claimed work, and "files" that a finding names a missing
+ * file. */
 export const DOUBTS = ["output", "claim", "files"] as const;
 export type Doubt = typeof DOUBTS[number];
 

@@ -213,7 +213,7 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** If the requirements of all nodes are open, Vis follows them to a node on a cycle: nodes that depend on the cycle
+/** If the requirements of all nodes are open, Vis follows them to a node on a cycle. The nodes that depend on the cycle
  * must come later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;

@@ -101,8 +101,8 @@ const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
-/** A repetition is a block that ran before with the same result, although its names may differ, or an error that the
- * blocks of earlier replies had, too. */
+/** A block repeats if it ran before with the same result, even with other names. An error repeats if blocks of earlier
+ * replies had the same error. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);

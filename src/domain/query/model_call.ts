@@ -71,7 +71,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** The cost is in US dollars. It is null if the price of a call is unknown. */
+/** The cost in US dollars is null if the price of a call is unknown. */
 export interface Spend {
   readonly usage: Usage;
   readonly costUsd: number | null;

@@ -100,8 +100,8 @@ const LOCK = 7_164_011;
  * the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Rejects with `StoreError` for a database of another program, of a newer Vis or of an early Vis, and for an unfinished
- * copy unless `unfinished` is set. */
+/** Rejects with `StoreError` for a database of another program, of a newer Vis or of an early Vis. Without `unfinished`,
+ * also rejects for an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {

@@ -162,8 +162,6 @@ function isSame(one: Reply, other: Reply): boolean {
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
-/** Without an object with code or an answer, returns the first object with thinking only, an object inside escapes, a
- * fault for a cut reply, or null. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;

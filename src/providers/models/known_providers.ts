@@ -30,8 +30,8 @@ export interface Preset {
   readonly headers?: Readonly<Record<string, string>>;
   readonly keyPath?: string;
   readonly keyPage?: string;
-  /** The service searches the web. The price is in US dollars for each search, and `protocol` is the API that searches
-   * if Vis cannot derive it from the protocol of the calls. */
+  /** The service searches the web at this price for each search. `protocol` is the API that searches, if Vis cannot
+   * derive this API from the protocol of the calls. */
   readonly search?: { readonly usd: number; readonly protocol?: WireProtocol };
   readonly start?: string;
   readonly localPort?: number;

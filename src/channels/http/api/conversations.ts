@@ -305,7 +305,7 @@ async function withAnswerTrees<T extends Answered>(
   for (const query of queries) {
     const { answer, answerType } = query;
     const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
-    if (isMarkdown) await nextTurn(); // Other requests run between two answers.
+    if (isMarkdown) await nextTurn();
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }
   return found;
