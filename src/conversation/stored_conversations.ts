@@ -87,6 +87,10 @@ export class Records {
     return short;
   }
 
+  async move({ conversationId }: Branch, workspace: string): Promise<void> {
+    await this.#store.setWorkspace(conversationId, workspace);
+  }
+
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },

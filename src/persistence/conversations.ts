@@ -282,6 +282,27 @@ function byActivity(db: Database) {
 
 const TITLE_CHARS = 100;
 
+export function setWorkspace(
+  db: Database,
+  { conversationId, workspace }: Pick<Branch, "conversationId" | "workspace">,
+): Promise<void> {
+  return db.write(async (tx) => {
+    const [row] = await soulOf(tx, { conversationId });
+    if (!row) return;
+    const content = new Content(tx);
+    await content.load([row.metadata]);
+    const metadata = toJson({ ...fromJson<SoulMetadata>(content.text(row.metadata ?? "{}")), workspace });
+    await updateRow(tx, "conversationSoul", {
+      id: conversationId,
+      changes: { metadata: await content.putText(metadata) },
+    });
+  });
+}
+
+const soulOf = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversationSoul as c").select("c.metadata").where("c.id", "=", conversationId).forNoKeyUpdate("c")
+);
+
 /** `titledBy` is absent if the title comes from the request, or from the creation of the branch. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";

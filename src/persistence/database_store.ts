@@ -15,6 +15,7 @@ import {
   removeConversation,
   runningQuery,
   setTitle,
+  setWorkspace,
 } from "./conversations.ts";
 import { type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import { dropLarge, Eraser } from "./erasure.ts";
@@ -150,6 +151,7 @@ function conversationStore({ db, now }: Parts): ConversationStore {
 function conversationMaintenance({ db, all, eraser }: Parts): ConversationMaintenance {
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
+    setWorkspace: (conversationId, workspace) => setWorkspace(db, { conversationId, workspace }),
     deleteConversation: async (conversationId) => {
       await removeConversation(db, conversationId);
       eraser.begin();
@@ -311,6 +313,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   fork: OF_RUN,
   branches: CONVERSATION,
   setTitle: BRANCH,
+  setWorkspace: CONVERSATION,
   deleteConversation: CONVERSATION,
   runningQuery: CONVERSATION,
   findQuery: NONE,

@@ -57,6 +57,7 @@ export interface Store
 export interface ConversationMaintenance {
   /** A later request does not replace a title of the user. */
   setTitle(branchId: string, title: string): Promise<void>;
+  setWorkspace(conversationId: string, workspace: string): Promise<void>;
   /** Rejects with `BusyError` while a query runs in the conversation. */
   deleteConversation(conversationId: string): Promise<void>;
   runningQuery(conversationId: string): Promise<string | null>;

@@ -72,6 +72,21 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "setWorkspace() moves all branches of a conversation, and no other conversation",
+    run: async (store) => {
+      const [moved, other] = [await begun(store, { workspace: "/old" }), await begun(store, { workspace: "/old" })];
+      const fork = await store.fork({ queryId: moved.queryId, position: null });
+      await store.setWorkspace(moved.conversationId, "/new");
+      const folder = async (id: string) => (await store.findConversation(id))?.workspace;
+      assert.deepEqual(
+        [await folder(moved.branchId), await folder(fork.branchId), await folder(other.branchId)],
+        ["/new", "/new", "/old"],
+      );
+      assert.equal((await store.latestConversation("/new"))?.conversationId, moved.conversationId);
+      assert.equal((await store.latestConversation("/old"))?.conversationId, other.conversationId);
+    },
+  },
+  {
     name: "latestConversation() is decided by the newest query and by the workspace",
     async run(store, clock) {
       const old = await begun(store);

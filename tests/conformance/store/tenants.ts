@@ -97,6 +97,7 @@ const ofStore: Attempts<
   fork: (store, { queryId }) => store.fork({ queryId, position: null }),
   branches: (store, { conversationId }) => store.branches(conversationId),
   setTitle: (store, { branchId }) => store.setTitle(branchId, "taken"),
+  setWorkspace: (store, { conversationId }) => store.setWorkspace(conversationId, "/taken"),
   deleteConversation: (store, { conversationId }) => store.deleteConversation(conversationId),
   runningQuery: (store, { conversationId }) => store.runningQuery(conversationId),
   findQuery: (store, { queryId }) => store.findQuery(queryId.slice(0, 23)),

@@ -217,7 +217,8 @@ export async function browse<T>(
   return await withSession(services.open(request), work);
 }
 
-/** A conversation of another workspace works in its own workspace, with the settings there. */
+/** A conversation of another workspace works in its own workspace, with the settings there. If this folder is gone, the
+ * user has moved it, and the conversation moves to the current workspace. */
 export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conversation?: string | undefined }>(
   { services, flags, fork }: {
     readonly services: Services;
@@ -227,16 +228,19 @@ export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conv
 ): Promise<Flags> {
   const { conversation, cwd } = flags;
   if (conversation === undefined && fork === undefined) return flags;
-  const [own, here] = await browse({ services, flags }, async ({ conversations, workspace }) => {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = fork === undefined
       ? await conversations.byId(conversation ?? "")
       : (await forkPoint(conversations, fork)).branch;
-    return [branch.workspace, workspace] as const;
+    const own = branch.workspace;
+    if (own === workspace) return flags;
+    if (!existsSync(own)) {
+      await conversations.records.move(branch, workspace);
+      return flags;
+    }
+    if (cwd === undefined) return { ...flags, cwd: own };
+    throw new UsageError(`Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd`);
   });
-  // The user may have moved the folder.
-  if (own === here || !existsSync(own)) return flags;
-  if (cwd === undefined) return { ...flags, cwd: own };
-  throw new UsageError(`Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd`);
 }
 
 export async function forkPoint(
