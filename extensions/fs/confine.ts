@@ -17,7 +17,7 @@ export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
-  /** The paths have `/`. */
+  /** The separator of these paths is `/` on each system. */
   readonly readFolders?: readonly string[];
 }
 
@@ -119,17 +119,17 @@ function shortened(path: string): string {
   return JSON.stringify(shorten(path, SHOWN_CHARS));
 }
 
-/** Returns the added folder that contains the real path, or "" for other paths. */
+/** Returns "" for a path outside of the added folders. */
 export function addedFolderOf({ readFolders = [] }: Pick<Workspace, "readFolders">, real: string): string {
   return readFolders.find((folder) => isAtOrBelow(real, folder)) ?? "";
 }
 
-/** Returns the path relative to the workspace if the absolute path is in the workspace or in the repository around it. */
+/** Returns null for a path outside of the workspace and of the repository around it. */
 export function inWorkspace(workspace: Workspace, absolute: string): string | null {
   return isAround(workspace, absolute) ? slashed(relative(workspace.root, absolute)) : null;
 }
 
-/** Returns the path relative to an added folder; "" is the workspace. */
+/** The folder "" means the workspace. */
 export function below(folder: string, path: string): string {
   return folder === "" ? path : path.slice(folder.length + 1);
 }
@@ -163,7 +163,7 @@ function deepest(
   } catch (error) {
     const { readFolders = [] } = workspace;
     const isKnown = isAround(workspace, wanted) || readFolders.some((folder) => isWithin(wanted, folder));
-    // The reason would tell about files that Vis must not read.
+    // The reason could reveal facts about files that Vis must not read.
     throw isKnown ? error : outside(workspace, path);
   }
 }

@@ -7,7 +7,8 @@ export interface FsContext {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
-  /** Functions may read these real folders beside the workspace. Without this key, no option of Vis adds folders. */
+  /** Functions may read these folders beside the workspace; the paths are real. If absent, the user cannot add folders,
+   * so an error names no option. */
   readonly readFolders?: readonly string[];
   readonly conversationId: string;
   readonly ledger: ReadLedger;

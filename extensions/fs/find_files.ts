@@ -41,7 +41,7 @@ export async function findFiles(
 }
 
 interface FolderPatterns {
-  /** An added folder, or "" for the workspace. */
+  /** The folder "" means the workspace; other folders are added folders. */
   readonly folder: string;
   /** The patterns are relative to the folder. */
   readonly patterns: readonly string[];
@@ -64,7 +64,7 @@ export function byFolder(workspace: Workspace, patterns: readonly string[]): rea
   }));
 }
 
-/** Returns the pattern with the real path of the folders before its first sign of a pattern. */
+/** A pattern that leaves the workspace gets the real path of the folders before its first wildcard. */
 function realPattern(workspace: Workspace, pattern: string): string {
   if (!/^(?:\.\.\/|\/|[A-Za-z]:)/.test(pattern)) return pattern;
   const parts = pattern.split("/"), first = parts.findIndex((part) => GlobMatcher.isPattern(part));

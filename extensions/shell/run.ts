@@ -66,7 +66,7 @@ export async function run(
   }, { missing, wall });
 }
 
-/** If nobody can answer a question, the channel names the option. */
+/** A quiet request asks no user, but lets the channel name the option. */
 async function nameOption({ approve }: EnvironmentView, wall: WallHint | null): Promise<void> {
   if (wall?.option === undefined) return;
   await approve?.({ what: "", why: "", scope: "", option: wall.option }, { isQuiet: true });
@@ -585,7 +585,7 @@ const UNREACHED_CODES: readonly (readonly [program: RegExp, codes: readonly numb
   [/(?<![\w.-])curl(?![\w.-])/, [6, 7]],
   [/(?<![\w.-])wget(?![\w.-])/, [4]],
 ];
-/** Commands reach these hosts without the network. */
+/** A failure to reach these hosts is no sign of a missing network. */
 const LOCAL = /localhost|\b127\.\d|\[::1\]|\b0\.0\.0\.0\b|--unix-socket/;
 
 function isUnreached(line: string, codes: readonly number[]): boolean {

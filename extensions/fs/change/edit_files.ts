@@ -126,8 +126,6 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** By default, the new text keeps the encoding and the byte order mark of the old text. If the old lines end with CRLF,
- * new text without CR gets CRLF. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

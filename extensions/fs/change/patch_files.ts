@@ -79,8 +79,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files of the patch replace. Rejects with Error if the patch leaves an entry in one of the
- * folders. */
+/** A file may replace a folder only if the patch removes each file and link in the folder. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,

@@ -18,7 +18,6 @@ const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 const MOST_IN_LINE = 16 << 20;
 
-/** The last line of a range has no line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });

@@ -120,7 +120,7 @@ export class PathTree implements Tree, Disposable {
     let real = parent;
     try {
       real = Deno.realPathSync(parent);
-    } catch { /* The call that follows reports the error better. */ }
+    } catch { /* The next call throws a better error. */ }
     if (real !== parent || relative(this.#top, wanted).split(sep)[0] === "..") {
       throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
     }

@@ -235,7 +235,7 @@ export class TreeWithAdded implements Tree, Disposable {
   }
 }
 
-/** Paths have `/`. */
+/** The separator of both paths is `/`. */
 export function isAtOrBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}/`);
 }

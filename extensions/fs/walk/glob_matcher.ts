@@ -14,8 +14,6 @@ export class GlobMatcher {
   readonly depth: number;
   readonly #below: string;
 
-  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and above the limits of
-   * number and length. */
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw advised(

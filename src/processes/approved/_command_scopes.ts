@@ -152,7 +152,7 @@ const OPTIONS: Readonly<
 /** These scripts of sed select lines by number or replace text, and neither run programs nor write files. */
 const READING_SED = /^(?:(?:\d+(?:,(?:\d+|\$))?|\$)[pd]|\d+q|s\/[^/\\\n]*\/[^/\\\n]*\/[gip\d]*)$/;
 
-/** A lasting approval of one of these subcommands covers other words that `FREE` matches and that `ADDRESS` and
+/** A lasting approval of one of these subcommands covers other words that `isFree` accepts and that `ADDRESS` and
  * `NOT_FREE` do not match. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
@@ -185,8 +185,8 @@ const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
  * their fields, and options for printed data. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** A lasting approval of the network covers these fetching subcommands with other words that `FREE` or `PACKAGE`
- * matches, except addresses. */
+/** A lasting approval of the network covers these fetching subcommands with other words that `isFree` or `PACKAGE`
+ * accepts, except addresses. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
   pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
@@ -414,7 +414,7 @@ function fetchingWords(
 
 interface PlainLine {
   readonly parts: readonly (readonly string[])[];
-  /** For each part, whether its output is the input of the next part. */
+  /** True means that the next part reads the output of the part. */
   readonly pipes: readonly boolean[];
   /** Redirections write to these files. */
   readonly files: readonly string[];
@@ -433,7 +433,6 @@ const HARMLESS_VARIABLES = words(`
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
   npm_config_loglevel npm_config_fund npm_config_audit`);
 
-/** Returns true for a variable of `HARMLESS_VARIABLES` whose value has no slash, no space and no syntax of a shell. */
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }

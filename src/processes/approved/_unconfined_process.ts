@@ -97,6 +97,6 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    // The group has already ended.
+    // An ended group needs no signal.
   }
 }

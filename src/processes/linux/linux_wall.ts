@@ -205,7 +205,8 @@ export class LinuxWall {
   ): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
-    const found = await this.#protected.look(place).catch(() => null); // Vis refuses the next command with the reason.
+    // A failed search must not hide the result of the command.
+    const found = await this.#protected.look(place).catch(() => null);
     return (found?.repositories ?? []).filter(isNew);
   }
 

@@ -66,7 +66,6 @@ export function placeOf(path: string): string {
   }
 }
 
-/** At most this many programs of a workspace begin at the same time. */
 const MOST_PROGRAMS = 1_000;
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const EWOULDBLOCK = 11;

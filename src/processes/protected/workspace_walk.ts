@@ -282,8 +282,7 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Returns whether a regular file may still exist anywhere; an open file without a name does not. Links and pipes
-   * give false. */
+  /** A file without a name is gone, even while a process has it open. Links and pipes do not count. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
@@ -294,7 +293,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** Returns whether this user owns the folder and cannot list it or open its entries; false for root. */
+/** A command could open only a folder of its own user by a change of the mode. The mode does not stop root. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
