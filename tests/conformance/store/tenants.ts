@@ -185,7 +185,7 @@ export const storeTenantCases: readonly StoreCase[] = [
       const ids = await secrets(ana);
       await begun(store.of("ben"), { text: "mine" });
       const before = await whole(ana, ids);
-      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 47);
+      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 48);
       assert.equal(await whole(ana, ids), before);
     },
   },
