@@ -133,7 +133,7 @@ export function treeOf(root: string, top = root): Tree {
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-function addedTree(folder: string): Tree {
+export function addedTree(folder: string): Tree {
   const kernel = Kernel.shared();
   return kernel ? new KernelTree(kernel, folder, { isAdded: true }) : new PathTree(folder, { isAdded: true });
 }

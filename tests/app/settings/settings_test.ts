@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type EnvironmentVariables, readSettings, secretsIn, visHome } from "../../../src/app/settings/settings.ts";
+import { readService } from "../../../src/app/services/read_service.ts";
 import { ConfigTrust } from "../../../src/app/settings/settings_files.ts";
 import { ConfigError, WorkspaceError } from "../../../src/domain/errors.ts";
 import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
@@ -117,6 +118,11 @@ Deno.test("neither a workspace nor the locked profile adds a folder", async () =
     const request = { cwd: at("work") }, env = { HOME: at("home") };
     const locked = await readSettings({ ...request, locked: { writable: false } }, env, NO_EXTENSIONS);
     assert.deepEqual([locked.readFolders, locked.folderNotes], [[], []]);
+    const service = { ...request, profile: "locked", addDir: [at("lib")] };
+    await assert.rejects(
+      readService(service, { env, shipped: {} }),
+      /Cannot use --add-dir: the locked profile opens no/,
+    );
     await Deno.writeTextFile(project, text);
     const why = /readFolders cannot come from a workspace, even if you trust it; move it to your own config\.jsonc/;
     await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
+import { addedTree, treeOf } from "../../../extensions/fs/fs_places.ts";
+import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
+import { PathTree } from "../../../extensions/fs/tree/path_tree.ts";
+import { TreeWithAdded } from "../../../extensions/fs/tree/tree.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { Workspace } from "./_workspace.ts";
 
@@ -155,6 +159,27 @@ Deno.test("fs asks before it reads a secret file of an added folder", () =>
     assert.match(await workspace.refusal("readFile", "../lib/.env"), /it may hold keys/);
     assert.ok(asked.includes(`the secret file ${lib}/.env`));
   }, { ".env": "OWN=1\n" }));
+
+Deno.test("the tree of an added folder takes only absolute paths in it, on each system", () =>
+  added(async ({ workspace, lib }) => {
+    await Deno.symlink(workspace.outside, join(lib, "out-link"));
+    const kinds = [new PathTree(lib, { isAdded: true }), ...Kernel.shared() ? [addedTree(lib)] : []];
+    for (const tree of kinds) {
+      using all = new TreeWithAdded(treeOf(workspace.root), [tree]).held();
+      assert.equal(all.look(`${lib}/x.ts`)?.kind, "file");
+      assert.equal(all.look("src/a.ts")?.kind, "file");
+      assert.ok(all.entries(lib).some(({ name }) => name === "x.ts"));
+      const ways = [
+        `${lib}/out-link/secret.txt`,
+        `${lib}/../app2/secret.txt`,
+        `${lib}-other/x`,
+        "/etc/passwd",
+        `${lib}/out-link`,
+      ];
+      for (const way of ways) assert.throws(() => all.open(way), way);
+      assert.throws(() => all.folder(`${lib}/src`, () => {}), Deno.errors.FilesystemLoop);
+    }
+  }));
 
 Deno.test("a folder around the workspace can be added, and the workspace stays writable", () =>
   added(async ({ workspace, lib, view }) => {

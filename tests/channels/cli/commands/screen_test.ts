@@ -42,6 +42,7 @@ Deno.test("vis hands its flags to the screen", async () => {
   assert.deepEqual(asked, [{ continue: true, model: "a/b", db: "x.db", cwd: "/tmp" }]);
   assert.deepEqual((await run(["--conversation", "abc"])).asked, [{ conversation: "abc" }]);
   assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
+  assert.deepEqual((await run(["--add-dir", "../a", "--add-dir=b"])).asked, [{ addDir: ["../a", "b"] }]);
   const [set] = (await run(["--set", "model=m", "go on"])).asked;
   assert.deepEqual([set?.set?.values, set?.request], [{ given: ["model=m"] }, "go on"]);
 });
