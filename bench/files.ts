@@ -9,7 +9,7 @@ const RUNS = 5;
 const READS = 30;
 const MIB = 1 << 20;
 const BLOCKED_MS = 20;
-/** With these patterns, the automaton grows with the text, or the worst case is quadratic. */
+/** These patterns need an automaton that grows with the text, or have a quadratic worst case. */
 const HOSTILE = ["(a[ab]{1,30}){1,30}[QZ]", "[ab]*a[ab]{900}[QZ]", "(a+)+$", "(.*a){20}$"];
 
 export async function files(): Promise<readonly Figure[]> {

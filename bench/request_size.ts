@@ -32,7 +32,6 @@ export async function requestSize({ all: [program] }: Programs): Promise<readonl
   });
 }
 
-/** One block reads all files, and the next call gets the results. */
 async function oneBlock(program: Program, workspace: string): Promise<readonly number[]> {
   const code = [
     'const parts = await fs.readFiles("notes/*.txt")',

@@ -7,7 +7,6 @@ import { startSlowModel } from "./support/slow_model.ts";
 const LATENCY_MS = 50;
 const PAUSE_MS = 200;
 const CONVERSATIONS = 8;
-/** VIS_BENCH_SOAK_MINUTES=30 makes a longer run. */
 const MINUTES = Number(Deno.env.get("VIS_BENCH_SOAK_MINUTES") ?? .5);
 /** Half a minute is noisier than an hour, so its limit is higher. */
 const BAR = MINUTES < 60 ? 1.05 : 1.02;

@@ -10,7 +10,6 @@ const CONVERSATIONS = 100_000;
 const WINDOW = 5;
 const RUNS = 5;
 
-/** Each iteration of one long query defines a variable of 4 KB and appends to a list. */
 export async function store(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-store-" });
   try {

@@ -10,7 +10,6 @@ import { writtenPages } from "./support/written_pages.ts";
 const ITERATIONS = 10_000;
 const CONVERSATIONS = 1000;
 const RUNS = 7;
-/** With VIS_BENCH_FULL, the backup copies 1000 MB. */
 const BACKUP_MB = Deno.env.get("VIS_BENCH_FULL") ? 1000 : 200;
 
 export async function storeLarge(): Promise<readonly Figure[]> {
@@ -65,7 +64,6 @@ async function build(path: string) {
   return { branchId, rounds, pages };
 }
 
-/** The result is the median of 50 iterations. */
 async function pagesOf(path: string, large: LargeConversation): Promise<number> {
   const samples: number[] = [];
   for (let at = 0; at < 50; at++) {

@@ -151,7 +151,6 @@ class HiddenPackageTests {
     return all;
   }
 
-  /** Resolves with the message of the first failing test, or with "". */
   async failure(files: Files): Promise<string> {
     return await this.#run(files, this.#tests);
   }

@@ -21,7 +21,6 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly requests: readonly ModelRequest[];
 }
 
-/** The model asks for one file in each round, then reports the end, and adds no delay. */
 export function startScriptedModel(
   { wire, rounds, folder }: { readonly wire: Wire; readonly rounds: number; readonly folder: string },
 ): ScriptedModel {

@@ -22,7 +22,6 @@ export interface Played {
   readonly largestCall: number;
 }
 
-/** The policies know only their input. */
 export async function playPolicy(
   program: Program,
   { task, config = {} }: { readonly task: EvalTask; readonly config?: Readonly<Record<string, unknown>> },

@@ -11,7 +11,6 @@ export interface FiftyRoundsOptions {
   readonly onRound?: (round: number, pid: number) => void;
 }
 
-/** In each of fifty rounds, the model reads another file of 4 KB. Then the model answers in call 51. */
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,

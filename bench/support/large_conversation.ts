@@ -15,8 +15,6 @@ const PER_QUERY = 50;
 const NAMES = 100;
 const HOT = 4;
 
-/** Each query has 50 iterations. An iteration sets one of four variables or the next of 100, and some iterations define
- * a function. */
 export class LargeConversation {
   readonly branchId: string;
   readonly #store: Store;

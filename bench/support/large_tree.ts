@@ -6,7 +6,6 @@ const WORDS = "let const return value items index state await async import from 
   " ",
 );
 
-/** The 8000 files of 25 KB look like source, and each hundredth file has a rare word. */
 export async function largeTree(root: string): Promise<void> {
   for (let folder = 0; folder < FOLDERS; folder++) {
     const path = join(root, `part${folder % 10}`, `folder${folder}`);

@@ -8,7 +8,6 @@ export interface TokenStream {
 
 export const FIRST_WORD = "Firstly";
 
-/** The model sends thinking, code and answer of one step at `perSecond` tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },
 ): TokenStream {

@@ -12,7 +12,7 @@ export interface Weighed {
   readonly weighted: readonly number[];
 }
 
-/** Each round reads a file of 4 KB. Throws if the stable prefix changes, because no cache would work then. */
+/** Throws if the stable prefix changes, because no cache would work then. */
 export async function weightedRounds(
   program: Program,
   { workspace, rounds }: { readonly workspace: string; readonly rounds: number },

@@ -25,7 +25,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** A command that fails is a result. Rejects if Vis or the user refuses the command, or if Vis cannot start it. */
+/** A command that fails is a result. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -607,7 +607,6 @@ export interface CommandRights {
   readonly isWider?: boolean;
 }
 
-/** The hint names a way out, such as the setting that would allow the action. */
 export function wallHint(
   { config, workspace, root = workspace, onlyReads = false }: Pick<
     EnvironmentView,

@@ -267,7 +267,6 @@ export function callPaths(
   return { read: reads, write: writes };
 }
 
-/** Throws if the wall would refuse the start folder or a path of `write`. */
 export function checkPaths(
   workspace: string,
   { write = [], cwd = ".", root = workspace }: Pick<SpawnOptions, "write" | "cwd" | "root">,

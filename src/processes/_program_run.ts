@@ -57,7 +57,6 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
   }
 }
 
-/** If the signal aborts, rejects with its reason. */
 export async function runToEnd(
   process: Deno.ChildProcess,
   { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false, asides }: RunOptions,

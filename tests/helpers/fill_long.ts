@@ -1,7 +1,6 @@
 import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 import type { Engine } from "./engine.ts";
 
-/** The conversation has `queries` queries of one iteration, and then a query of 5000 iterations. */
 export async function fillLong({ store }: Pick<Engine, "store">, queries: number): Promise<string> {
   const { branchId, queryId } = await begun(store, { text: "The first of many" });
   await iterate(queryId, 1);

@@ -1,6 +1,5 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 
-/** The clock advances only when a test calls `pass`. */
 export class HandClock {
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   #now = 1_000_000;

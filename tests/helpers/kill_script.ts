@@ -1,4 +1,4 @@
-/** The script has 12 iterations in three queries, with each kind of effect that a kill can interrupt. */
+/** The script has 12 iterations in three queries, with many kinds of effects that a kill can interrupt. */
 import type { VariableSource } from "../../src/environment/input_variables.ts";
 import { replyJson } from "./scripted_provider.ts";
 

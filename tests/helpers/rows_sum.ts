@@ -9,7 +9,6 @@ export interface RowsSum {
   readonly largestCall: number;
 }
 
-/** The sum includes the queries below the query. */
 export async function rowsSum(store: Store, queryId: string): Promise<RowsSum> {
   let usage = NO_USAGE, queries = 1, plainCalls = 0, largestCall = 0;
   const add = (one: Usage): void => {

@@ -1,4 +1,3 @@
-/** The folder exists only during `work`. */
 export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-test-" }));
   try {

@@ -59,7 +59,6 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** Throws Error for a binary file, and for a file whose bytes would change if Vis wrote its text back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,

@@ -11,8 +11,7 @@ const MAX_SHOWN = 6;
 const MAX_LINE = 120;
 const MAX_TEXT = 16 << 20;
 
-/** Rejects if the file lacks `old` or, without `all`, contains `old` several times. U+FFFD in the edit matches an
- * invalid byte sequence. */
+/** U+FFFD in the edit matches an invalid byte sequence. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,

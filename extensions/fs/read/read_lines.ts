@@ -71,7 +71,6 @@ export async function readLines(
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
 }
 
-/** Returns the end of the line that begins at `from`, or 0 if the bytes do not contain it. */
 function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
   const [first = LINE_FEED, second] = feed;
   for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {

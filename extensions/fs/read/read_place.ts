@@ -94,8 +94,7 @@ interface Text {
   readonly size?: number;
 }
 
-/** Without `encoding`, the bytes decide the encoding. Notes a guess or invalid bytes for the model. Throws Error for a
- * binary file. */
+/** Without `encoding`, the bytes decide the encoding. The model gets a note about a guess or invalid bytes. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,

@@ -103,7 +103,6 @@ export class PathTree implements Tree, Disposable {
     return folder;
   }
 
-  /** Throws `FilesystemLoop` if the path itself or a folder in it is a link. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);

@@ -24,7 +24,6 @@ const ALL: readonly EvalPolicy[] = [
 
 const OF_AN_ITERATION = 4;
 
-/** A policy or the demo replies for an iteration, and the oracle for a plain call. */
 export function evalReply(texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (texts.length < OF_AN_ITERATION) return oracle(last);
