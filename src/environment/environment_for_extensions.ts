@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { isWithin } from "../domain/kit/files.ts";
 import { patternsFromTop } from "../domain/kit/names.ts";
 import { clip, countedChoice, oneLine, terminalText } from "../domain/kit/text.ts";
 import { errorForModel } from "../domain/query/host_call.ts";
@@ -144,7 +145,7 @@ export class EnvironmentViews {
       tenant,
       workspace,
       ...(root === workspace ? {} : { root, isRootOpen: isOpen }),
-      ...(readFolders ? { readFolders } : {}),
+      ...(readFolders ? { readFolders: readFolders.filter((folder) => !isWithin(folder, root)) } : {}),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(programWalls ? { programWalls: (paths) => programWalls({ ...paths, workspace, root }) } : {}),

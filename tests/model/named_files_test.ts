@@ -126,8 +126,16 @@ Deno.test("a request attaches a file of an added folder, and names it by its abs
   await withFolder(async (lib) => {
     await Deno.writeTextFile(`${lib}/x.ts`, "export const x = 1;\n");
     await withFolder(async (workspace) => {
-      await using engine = await startEngine([done], { extensions: [fs], workspace, readFolders: [lib] });
+      await using engine = await startEngine([done], {
+        extensions: [fs],
+        workspace,
+        readFolders: [lib, `${workspace}/src`],
+      });
       const { notes } = await engine.ask(`Like @${lib}/x.ts`);
+      assert.match(
+        engine.provider.requests[0]?.texts[0] ?? "",
+        new RegExp(`^Files of cwd, and to read only: ${lib}\\. `, "m"),
+      );
       assert.match(
         engine.provider.requests[0]?.texts[1] ?? "",
         new RegExp(`\\[@${lib}/x\\.ts in the request: 20 char`),

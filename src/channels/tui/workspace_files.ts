@@ -1,6 +1,6 @@
 import { join, relative, sep } from "node:path";
 import { fuzzyFilter } from "@earendil-works/pi-tui";
-import { firstEntries } from "../../domain/kit/files.ts";
+import { firstEntries, isWithin } from "../../domain/kit/files.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 
 const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
@@ -19,7 +19,9 @@ export class WorkspaceFiles {
 
   constructor(workspace: string, added: readonly string[] = []) {
     this.#workspace = workspace;
-    this.#added = added.map((folder) => `${relative(workspace, folder).replaceAll(sep, "/")}/`);
+    this.#added = added.filter((folder) => !isWithin(folder, workspace)).map((folder) =>
+      `${relative(workspace, folder).replaceAll(sep, "/")}/`
+    );
   }
 
   /** Paths are relative to the workspace, such as `../lib/x.ts` in an added folder, folders end with a slash, and better matches come first. */

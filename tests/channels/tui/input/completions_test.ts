@@ -38,7 +38,7 @@ Deno.test("an @ also finds files of added folders, by paths from the workspace",
   try {
     for (const name of ["api", "lib/deep"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
     for (const path of ["api/a.ts", "lib/deep/parse.ts"]) await Deno.writeTextFile(`${folder}/${path}`, "");
-    const session = { workspace: `${folder}/api`, readFolders: [`${folder}/lib`] };
+    const session = { workspace: `${folder}/api`, readFolders: [`${folder}/lib`, `${folder}/api`] };
     const of = async (text: string) => {
       const { signal } = new AbortController();
       const found = await completions([], session).getSuggestions([text], 0, text.length, { signal });
