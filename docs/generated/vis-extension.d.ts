@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 94c215f8978019b8ab42e7bdaa69f35da32b842b7be341174ddd1891d58e32a3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 98d138f187a5e7529a62e01c0849915845f89c0aafae1b4f82a5d4bc4362c39f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

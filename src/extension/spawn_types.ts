@@ -93,9 +93,9 @@ export interface Spawned {
 /** If the wall is incomplete, Vis asks the user about each program, runs programs, or refuses programs. */
 export type UnwalledMode = "ask" | "run" | "off";
 
-/** The function asks the user, and is null outside calls without a time limit. */
 export interface SpawnCaller {
   readonly extension: string;
+  /** Only an `untimed` function of a query that can ask the user has `ask`. */
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 

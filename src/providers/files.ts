@@ -41,7 +41,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
     number = await writeRequest(folder, requestText(messages));
   } catch (error) {
     throw new ProviderError(
-      `Cannot write the request to ${folder}: ${fileFault(error)}; let Vis write in this folder`,
+      `Cannot write the model call to ${folder}: ${fileFault(error)}; name another folder with --model`,
       {
         code: "refused",
         retryable: false,

@@ -135,7 +135,7 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // While the message exists, the bot does not process its parts again, so the bot removes the parts first.
+      // After a kill between two removals, an entry without its query would run as a new request.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }

@@ -293,7 +293,7 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
 }
 
 /** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed
- * without a failed call. `lines` has one line for each mark. */
+ * without a failed call. `lines` has one line for each state that occurs. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

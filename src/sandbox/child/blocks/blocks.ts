@@ -46,8 +46,8 @@ interface Active {
   hides: readonly string[];
 }
 
-/** These limits end a turn of background work: while no block runs, while another block runs, and after its block has
- * ended. */
+/** A turn of background work has these limits: while no block is active, while another block is active, and while its own
+ * block ends. */
 const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
