@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 98d138f187a5e7529a62e01c0849915845f89c0aafae1b4f82a5d4bc4362c39f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: eda0f8459c7cc68b84aad132e47bb9630ce79aab68e5d62a728c0a43a5b2a249
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -293,9 +293,8 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause.
-   * Afterwards, Vis ends other programs that could change files that git or Vis run or read as settings. A note in the
-   * result says so. */
+  /** If true, the program brings files into the workspace. On Linux, other programs that can change files there pause.
+   * Vis then ends a paused program that could change a new file that git or Vis uses. A note in the result says so. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];

@@ -42,9 +42,8 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause.
-   * Afterwards, Vis ends other programs that could change files that git or Vis run or read as settings. A note in the
-   * result says so. */
+  /** If true, the program brings files into the workspace. On Linux, other programs that can change files there pause.
+   * Vis then ends a paused program that could change a new file that git or Vis uses. A note in the result says so. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];
