@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: eda0f8459c7cc68b84aad132e47bb9630ce79aab68e5d62a728c0a43a5b2a249
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 62aca65a93da7ad15bc66460d8214a53536a993b8daf10df66d805e195890ee6
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -682,8 +682,9 @@ export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
   /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
-   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`. */
-  report(): Promise<FileChanges | null>;
+   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
+   * With `only`, the report omits changes of other paths, unless another program runs. */
+  report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
 }
 /** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
  * and `files` is the full number of changes. */
@@ -840,6 +841,8 @@ export interface NamedFile {
 export interface WatchOptions {
   /** If true, the watch includes all of `root`, even outside the workspace. */
   readonly all?: boolean;
+  /** If true, the program is a hook of the user, so an undo of the last call also reverts the hook's changes. */
+  readonly isHook?: boolean;
 }
 /** Unless `state` is "ok", `fix` advises the user. */
 export type DoctorCheck = Readonly<{

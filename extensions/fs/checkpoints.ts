@@ -10,6 +10,9 @@ interface StoredItem {
   readonly link?: string;
 }
 
+/** The field `change` of a checkpoint has this value for the changes of a hook. */
+export const HOOK = "hook";
+
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;

@@ -1,5 +1,12 @@
 import { relative, sep } from "node:path";
-import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore, someOf } from "@vis/extension";
+import {
+  BoundedMap,
+  type EnvironmentView,
+  type FileWatcher,
+  Semaphore,
+  someOf,
+  type WatchOptions,
+} from "@vis/extension";
 import { recover } from "./change/change_files.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard, OutsideWorkspace } from "./confine.ts";
@@ -89,7 +96,7 @@ export class FsPlaces {
     }
   }
 
-  watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
+  watch(env: View & Pick<EnvironmentView, "spawn">, { all = false, isHook = false }: WatchOptions = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
@@ -102,7 +109,8 @@ export class FsPlaces {
         });
         return () => watch.ended();
       },
-      report: () => queue.run(async () => await place[kind]?.report(await context(), env.spawn) ?? null),
+      report: (only) =>
+        queue.run(async () => await place[kind]?.report(await context(), env.spawn, { isHook, only }) ?? null),
     };
   }
 

@@ -29,6 +29,7 @@ export type RunnerParts =
       branch: Pick<Branch, "workspace">,
       emit: Emit,
       run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
+      watchHook: Environment["watchHook"],
     ) => Promise<QueryResult>;
     readonly children?: Partial<Omit<ChildPoolOptions, "onError">>;
   };
@@ -84,7 +85,10 @@ export class QueryRunner {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
-    const whenFree = (): Promise<QueryResult> => around ? around(branch, options.emit, run) : run(options.emit);
+    const watchHook: Environment["watchHook"] = (queryId) =>
+      this.#live.opened(branch.branchId)[0]?.watchHook(queryId) ?? null;
+    const whenFree = (): Promise<QueryResult> =>
+      around ? around(branch, options.emit, run, watchHook) : run(options.emit);
     // A query that can begin at once, or that continues, is stored with its end, even if the user has already
     // cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;

@@ -11,7 +11,7 @@ import { withAdvice } from "../domain/query/host_call.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
-import type { EnvironmentView, NamedFile } from "../extension/spec.ts";
+import type { EnvironmentView, FileWatcher, NamedFile } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
 import type {
@@ -237,6 +237,17 @@ export class Environment {
 
   view(signal?: AbortSignal): EnvironmentView {
     return this.views.view(signal);
+  }
+
+  /** The changes of the hook belong to this query and to its current iteration, even if the hook ends later. */
+  watchHook(queryId: string): FileWatcher | null {
+    const scope = this.#scope;
+    const view: EnvironmentView = Object.create(this.view(), {
+      userQueryId: { value: queryId, enumerable: true },
+      currentIterationId: { value: this.#iterationId, enumerable: true },
+      changedFile: { value: (diff: string) => scope?.onChange?.(diff), enumerable: true },
+    });
+    return this.#parts.registry.watchFiles?.(view, { isHook: true }) ?? null;
   }
 
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {

@@ -2,13 +2,22 @@ import { ENDED, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/concurrency.ts";
 import type { CallAction, ShownOutcome } from "../domain/query/host_call.ts";
 import type { Habits, PlainResults } from "./habitual_calls.ts";
-import type { EnvironmentView, NamedFile, NudgeContext, ReplyExample, Topic } from "./spec.ts";
+import type {
+  EnvironmentView,
+  FileWatcher,
+  NamedFile,
+  NudgeContext,
+  ReplyExample,
+  Topic,
+  WatchOptions,
+} from "./spec.ts";
 
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
   release?(envId: string): void;
   namedFile(env: EnvironmentView, path: string, options: { readonly chars: number }): Promise<NamedFile | null>;
+  watchFiles?(env: EnvironmentView, options: WatchOptions): FileWatcher | null;
 }
 
 export interface ActiveExtensions {

@@ -24,6 +24,7 @@ export {
   type ReplyExample,
   value,
   type ValueSymbol,
+  type WatchOptions,
 } from "./spec.ts";
 export { defineExtension, defineExtension as validate } from "./validate.ts";
 export { plainScopes } from "../domain/query/approval.ts";

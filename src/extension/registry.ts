@@ -127,6 +127,10 @@ export class ExtensionRegistry {
     return await this.#answer(() => found.namedFile?.(view, path, options) ?? null, NAMED_MS);
   }
 
+  watchFiles(env: EnvironmentView, options: WatchOptions): FileWatcher | null {
+    return this.#watcher({ env, own: undefined }, options);
+  }
+
   #installedFor(envId: string): readonly NormalExtension[] {
     const own = this.#own.get(envId);
     return own ? installOrder(this.#allOf(own)) : this.#installed();

@@ -301,8 +301,9 @@ export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
   /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
-   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`. */
-  report(): Promise<FileChanges | null>;
+   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
+   * With `only`, the report omits changes of other paths, unless another program runs. */
+  report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
 }
 
 /** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
@@ -435,6 +436,8 @@ export interface NamedFile {
 export interface WatchOptions {
   /** If true, the watch includes all of `root`, even outside the workspace. */
   readonly all?: boolean;
+  /** If true, the program is a hook of the user, so an undo of the last call also reverts the hook's changes. */
+  readonly isHook?: boolean;
 }
 
 /** Unless `state` is "ok", `fix` advises the user. */

@@ -2,6 +2,7 @@ import {
   type ChangeItem,
   type Checkpoint,
   type Checkpoints,
+  HOOK,
   isSameState,
   type State,
   stateOf,
@@ -404,7 +405,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
   if (named) return open.filter(({ id }) => named.includes(id));
   const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
   const [newest] = changes;
-  if (!newest || steps !== undefined || scope === "call") return changes.slice(0, steps ?? 1);
+  if (!newest || steps !== undefined || scope === "call") {
+    const calls = changes.filter(({ change }) => change !== HOOK);
+    const oldest = calls[(steps ?? 1) - 1];
+    return oldest ? changes.slice(0, changes.indexOf(oldest) + 1) : changes;
+  }
   const sameQuery = (one: Checkpoint): boolean =>
     one.conversationId === newest.conversationId && one.queryId === newest.queryId &&
     (newest.queryId !== null || one.iterationId === newest.iterationId);

@@ -1,5 +1,5 @@
 import { diffOf } from "../change/current_file.ts";
-import { type ChangeItem, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
+import { type ChangeItem, HOOK, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
@@ -54,10 +54,17 @@ export class CommandChanges {
     this.#running--;
   }
 
-  async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
+  async report(
+    context: FsContext,
+    spawn: EnvironmentView["spawn"],
+    { isHook = false, only }: { readonly isHook?: boolean; readonly only?: ReadonlySet<string> | undefined } = {},
+  ): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
-    const report = joined(this.#untold, await this.#record(context, found, spawn));
+    const isOwn = ({ path }: Difference): boolean => this.#running > 0 || only === undefined || only.has(path);
+    await this.#copy(context, found.filter((one) => !isOwn(one)));
+    const recorded = await this.#record(context, found.filter(isOwn), spawn, isHook ? HOOK : "command");
+    const report = joined(this.#untold, recorded);
     this.#untold = emptyReport();
     this.#isOpen = this.#running > 0;
     return report.files === 0 ? null : report;
@@ -105,6 +112,7 @@ export class CommandChanges {
     context: FsContext,
     found: readonly Difference[],
     spawn: EnvironmentView["spawn"],
+    change = "command",
   ): Promise<Report> {
     const own = found.filter((one) => !one.wasIgnored);
     await this.#copy(context, found.filter((one) => one.wasIgnored));
@@ -117,7 +125,7 @@ export class CommandChanges {
     const moves = known.flatMap(({ path, from }) => from === undefined ? [] : [{ from, to: path }]);
     let isStored = true;
     try {
-      if (items.length > 0) await store(context, { items, moves, stamps: known });
+      if (items.length > 0) await store(context, { change, items, moves, stamps: known });
     } catch (error) {
       isStored = false;
       context.note(`Undo cannot restore the changes of the command: ${reasonOf(error)}`);
@@ -227,7 +235,8 @@ function isChanged({ old, now, before, after }: Changed): boolean {
 
 async function store(
   { checkpoints, source, tree }: FsContext,
-  { items, moves, stamps }: {
+  { change, items, moves, stamps }: {
+    readonly change: string;
     readonly items: readonly ChangeItem[];
     readonly moves: readonly { readonly from: string; readonly to: string }[];
     readonly stamps: readonly Changed[];
@@ -245,7 +254,7 @@ async function store(
         : {};
     kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after), ...link });
   }
-  const own = { change: "command", of: [], items: kept, ...(moves.length > 0 ? { moves } : {}), temporary: [] };
+  const own = { change, of: [], items: kept, ...(moves.length > 0 ? { moves } : {}), temporary: [] };
   await checkpoints.record({ ...source, id: checkpoints.newId(), at: Date.now(), ...own });
 }
 

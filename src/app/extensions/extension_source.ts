@@ -143,6 +143,7 @@ export function withOffParts(
     known: (envId) => source.known?.(envId) ?? [],
     release: (envId) => source.release?.(envId),
     namedFile: (...of) => source.namedFile(...of),
+    watchFiles: (...of) => source.watchFiles?.(...of) ?? null,
   };
 }
 

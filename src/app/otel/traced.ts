@@ -12,14 +12,14 @@ type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }
 
 export function tracedConversations(parts: ConversationParts, tracer: Tracer): Conversations {
   const inner: Around = parts.around ?? ((_branch, emit, run) => run(emit));
-  const around: Around = async (branch, emit, run) => {
+  const around: Around = async (branch, emit, run, watchHook) => {
     const spans = new QuerySpans(tracer);
     const observed: Emit = (event) => {
       spans.event(event);
       emit(event);
     };
     try {
-      return await tracer.within(spans, () => inner(branch, observed, run));
+      return await tracer.within(spans, () => inner(branch, observed, run, watchHook));
     } catch (error) {
       spans.close(error);
       throw error;

@@ -205,6 +205,7 @@ function lazySource(load: () => Promise<ExtensionSource>): ExtensionSource {
     known: (envId) => loaded?.known?.(envId) ?? [],
     release: (envId) => loaded?.release?.(envId),
     namedFile: async (...of) => await (await source()).namedFile(...of),
+    watchFiles: (...of) => loaded?.watchFiles?.(...of) ?? null,
   };
 }
 

@@ -6,6 +6,7 @@ import { clip, visibleText } from "../../domain/kit/text.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import { changedPath } from "../../domain/query/work_summary.ts";
+import type { FileWatcher } from "../../extension/spec.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;
@@ -19,8 +20,8 @@ interface HookParts {
 }
 
 export function userHooks(parts: HookParts): Around {
-  return async ({ workspace }, emit, run) => {
-    const hooks = new QueryHooks({ ...parts, workspace });
+  return async ({ workspace }, emit, run, watchHook) => {
+    const hooks = new QueryHooks({ ...parts, workspace, watchHook });
     const listen = (event: QueryEvent): void => {
       emit(event);
       hooks.take(event);
@@ -31,16 +32,24 @@ export function userHooks(parts: HookParts): Around {
   };
 }
 
+interface QueryHookParts extends HookParts {
+  readonly workspace: string;
+  readonly watchHook: Parameters<Around>[3];
+}
+
 class QueryHooks {
-  readonly #parts: HookParts & { readonly workspace: string };
+  readonly #parts: QueryHookParts;
   readonly #notes = new Map<string, string>();
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
+  readonly #changedByQuery = new Set<string>();
+  #queryId = "";
+  #watcher: FileWatcher | null = null;
   #running: Promise<void> = Promise.resolve();
   #edits = 0;
   #facts: Readonly<Record<string, unknown>> = {};
 
-  constructor(parts: HookParts & { readonly workspace: string }) {
+  constructor(parts: QueryHookParts) {
     this.#parts = parts;
   }
 
@@ -48,12 +57,17 @@ class QueryHooks {
     if (event.type === "started" && !isChild(event)) {
       const { conversationId: conversation, queryId: query, request } = event;
       this.#facts = { conversation, query, request };
+      this.#queryId = query;
       this.#queue("request");
     }
     if (event.type !== "host_call" || event.phase !== "end") return;
     const paths = (event.diffs ?? []).flatMap((diff) => changedPath(diff) ?? []);
     if (paths.length === 0) return;
-    for (const path of paths) this.#changed.add(path);
+    for (const path of paths) {
+      this.#changed.add(path);
+      this.#changedByQuery.add(path);
+    }
+    this.#watcher = this.#parts.watchHook(this.#queryId);
     this.#queue("edit");
   }
 
@@ -91,15 +105,32 @@ class QueryHooks {
     const input = `${JSON.stringify({ event, ...this.#facts, workspace, files })}\n`;
     const name = `Hook ${clip(command, 100)}`;
     try {
-      const { code, stderr, stdout, timedOut } = await spawn(workspace, ["sh", "-c", command], {
-        ...{ env: { VIS_EVENT: event, VIS_FILES: files.join("\n") }, input, network, timeoutMs: TIMEOUT_MS },
-      }, null);
+      const { code, stderr, stdout, timedOut } = await this.#watched(
+        event,
+        () =>
+          spawn(workspace, ["sh", "-c", command], {
+            ...{ env: { VIS_EVENT: event, VIS_FILES: files.join("\n") }, input, network, timeoutMs: TIMEOUT_MS },
+          }, null),
+      );
       const output = [stdout.trim(), stderr.trim()].filter((text) => text !== "").join("\n");
       const how = timedOut ? `took longer than ${TIMEOUT_MS / 1000} s, the limit` : `failed: exit code ${code}`;
       if (code !== 0 || timedOut) this.#failed(command, { note: `${name} ${how}`, output });
       else if (output !== "") this.#say(`output ${command}`, { note: `${name} printed`, output });
     } catch (error) {
       this.#failed(command, { note: `${name} failed`, output: messageOf(error) });
+    }
+  }
+
+  /** A hook of `request` runs before the changes of the request. A hook of `end` may write a log for each request, so
+   * undo knows only its changes of files that the request changed. */
+  async #watched<Result>(event: string, run: () => Promise<Result>): Promise<Result> {
+    const watcher = event === "request" ? null : this.#watcher;
+    const ended = await watcher?.begin();
+    try {
+      return await run();
+    } finally {
+      ended?.();
+      await watcher?.report(event === "end" ? this.#changedByQuery : undefined);
     }
   }
 

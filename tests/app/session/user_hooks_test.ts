@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import fs from "../../../extensions/fs/mod.ts";
+import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import { UNDO_ARGUMENTS, undoCli } from "../../../extensions/fs/undo_cli.ts";
 import { userHooks } from "../../../src/app/session/user_hooks.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import type { ConversationParts } from "../../../src/conversation/conversations.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../src/domain/query/query_schemas.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import type { Spawned, SpawnOptions } from "../../../src/extension/spawn_types.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const RESULT: QueryResult = {
   ...{ status: "done", reason: "answered", answer: "It is done", answerType: "text", confidence: "high", queryId: "q" },
@@ -51,7 +57,7 @@ async function query(
     }
     told = await between?.(new AbortController().signal) ?? [];
     return RESULT;
-  });
+  }, () => null);
   return { ran, seen, result, told };
 }
 
@@ -128,4 +134,53 @@ Deno.test("the next model call waits for the commands for changed files and show
   await done;
   assert.match(engine.context(1), /Hook test failed: exit code 1: 2 failed/);
   assert.doesNotMatch(engine.context(0), /Hook test/);
+});
+
+Deno.test("an undo also reverts the changes of hooks", async () => {
+  await withFolder(async (folder) => {
+    const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+    const [file, made, log] = [join(workspace, "a.txt"), join(workspace, "made.txt"), join(workspace, "log.txt")];
+    const text = (): string => Deno.readTextFileSync(file);
+    await Deno.mkdir(workspace);
+    await Deno.writeTextFile(file, "one\ntwo\n");
+    const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} }, home });
+    registry.register(fs);
+    const around = userHooks({
+      hooks: { ...NO_HOOKS, request: ["log"], edit: ["format"], end: ["log", "check"] },
+      spawn: (_workspace, [, , command]) => {
+        if (command === "log") Deno.writeTextFileSync(log, "line\n", { append: true });
+        else if (command === "check") Deno.writeTextFileSync(file, text().replace(/\n*$/, "\n"));
+        else {
+          Deno.writeTextFileSync(file, text().toUpperCase());
+          Deno.writeTextFileSync(made, "generated\n");
+        }
+        const ended = { code: 0, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
+        return Promise.resolve(ended as Spawned);
+      },
+    });
+    await using engine = await startEngine([
+      replyJson('await fs.readFile("a.txt"); await fs.edit("a.txt", { old: "two", new: "2\\nthree\\n\\n" })'),
+      replyJson('await fs.edit("a.txt", { old: "THREE", new: "four" })'),
+      replyJson("await fs.undo()"),
+      final("It is changed"),
+      final("It is a question"),
+    ], { source: () => registry, workspace, around });
+    const { notes, work } = await engine.ask("Change it");
+    assert.match(engine.context(1), /^<changed> .*a\.txt \+5 −2/m, "the counts include the changes of the hook");
+    assert.match(notes[0] ?? "", /^2 files changed /);
+    assert.equal(work?.files, 2);
+    assert.equal(text(), "ONE\n2\nTHREE\n", "fs.undo() reverted the second edit with its formatting");
+    await engine.ask("And now?");
+    const undo = async (options: object) => {
+      let told = "";
+      const place = { workspace, home, places: new FsPlaces(), print: (part: string) => void (told += part) };
+      await undoCli(UNDO_ARGUMENTS.parse(options), place);
+      return JSON.parse(told);
+    };
+    const { kept } = await undo({});
+    assert.deepEqual(kept, []);
+    assert.equal(text(), "one\ntwo\n");
+    assert.deepEqual([...Deno.readDirSync(workspace)].map(({ name }) => name).sort(), ["a.txt", "log.txt"]);
+    assert.equal(Deno.readTextFileSync(log), "line\n".repeat(4));
+  });
 });
