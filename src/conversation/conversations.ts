@@ -182,7 +182,7 @@ export class Conversations {
     const checked = { ...options, extras };
     const { only } = options;
     const request = only === "review"
-      ? await checkedReview(typed, { ...this.#parts, workspace: await this.#workspaceOf(target) })
+      ? await checkedReview(typed, { ...this.#parts, workspace: (await this.#placeOf(target))?.workspace ?? "" })
       : typed;
     if ("branchId" in target) return await this.#runIn(target, request, checked);
     const given = await allInputVariables(options, this.#store);
@@ -273,18 +273,19 @@ export class Conversations {
   }
 
   async #checkServed(target: AskTarget): Promise<void> {
-    const { served } = this.#parts, workspace = served && await this.#workspaceOf(target);
-    if (workspace === undefined || served?.includes(workspace)) return;
+    const { served } = this.#parts, place = served && await this.#placeOf(target);
+    if (!place || served.includes(place.workspace)) return;
+    const id = "conversationId" in place ? place.conversationId.slice(0, 13) : "ID";
     throw new UsageError(
-      `Cannot continue the conversation: it belongs to ${workspace}, and Vis serves only ${served?.join(", ")}; ` +
-        "start Vis in that folder",
+      `Cannot continue the conversation: it belongs to ${place.workspace}, and this Vis works in ` +
+        `${served.join(", ")}; vis --conversation ${id} continues it there`,
     );
   }
 
-  async #workspaceOf(target: AskTarget): Promise<string> {
-    if (!("queryId" in target)) return target.workspace;
+  async #placeOf(target: AskTarget): Promise<Branch | { readonly workspace: string } | null> {
+    if (!("queryId" in target)) return target;
     const query = await this.#store.query(target.queryId);
-    return query ? (await this.byId(query.branchId)).workspace : "";
+    return query && await this.byId(query.branchId);
   }
 
   async preview(

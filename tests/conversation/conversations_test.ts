@@ -33,7 +33,12 @@ Deno.test("requests run only in conversations of served folders, and leave no fo
     () => conversations.ask({ queryId, position: -1 }, "x", options),
     () => conversations.retry(queryId, options),
   ];
-  for (const call of calls) await assert.rejects(call, /it belongs to \/there, and Vis serves only \/here/);
+  for (const call of calls) {
+    await assert.rejects(
+      call,
+      /it belongs to \/there, and this Vis works in \/here; vis --conversation \S{13} continues it there/,
+    );
+  }
   assert.equal((await conversations.branches(elsewhere.conversationId)).length, 1);
 });
 

@@ -19,10 +19,10 @@ async function withoutModel(error: unknown, request: OpenRequest, parts: Session
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
 
 export async function screen(
-  { continue: newest, conversation, request: words, ...request }: ScreenRequest,
+  { continue: newest, conversation, request: words, ...asked }: ScreenRequest,
   { io, ...parts }: SessionParts & { readonly io: Io },
 ): Promise<number> {
-  const { env } = parts;
+  const { env } = parts, request = { ...asked, serves: [] };
   const dumb = dumbTerminal(env);
   if (dumb !== null) throw new UsageError(`Cannot start interactive mode: ${dumb}; use vis run`);
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
