@@ -27,7 +27,8 @@ export async function dbCheck(input: Input): Promise<number> {
   const { problems, contents, unused, ms } = report;
   const sound = `${database.location} is sound: ${counted(contents, "content")} read in ${durationText(ms)}`;
   const found = problems.map((problem) => `✗ ${problem}`);
-  const advice = "Copy the file before anything else writes to it. To restore a backup: vis db restore PATH";
+  const advice =
+    "Before anything else writes to the database, copy its file with the files -wal and -shm. To restore a backup: vis db restore PATH";
   printReport(report, [
     ...(problems.length === 0 ? [sound] : [...found, advice]),
     ...(unused > 0
