@@ -56,8 +56,10 @@ export async function chatCommand(
   return new RichText().add(`Unknown command /${command}: ${meant}`);
 }
 
-async function start({ parts }: Given): Promise<string> {
-  const { workspace, provider, model } = await parts.sessions.main();
+async function start({ message: { chat }, parts }: Given): Promise<string> {
+  const { provider, model, ...main } = await parts.sessions.main();
+  const { branchId } = await parts.inbox.chat(chatKey(chat));
+  const { workspace } = branchId === null ? main : await chatConversation(chat, parts);
   const folder = workspace.split(/[\\/]/).filter((name) => name !== "").at(-1) ?? workspace;
   return `Hello, I am Vis: I answer by writing small programs and running them in a sandbox. I work in the folder ` +
     `${folder}, with ${model} of ${provider}.\n\n${helpText()}`;

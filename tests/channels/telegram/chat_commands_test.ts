@@ -43,6 +43,23 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
     assert.equal((await engine.conversations.branches(conversation?.conversationId ?? "")).length, 2);
   }));
 
+Deno.test("a chat keeps the folder of its conversation until /new, and /start names this folder", () =>
+  withBot([answer("one")], async ({ api, engine, until, restart }) => {
+    const told = async (said: string, expected: RegExp): Promise<void> => {
+      const before = api.messages.length;
+      api.say(said);
+      await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
+    };
+    await told("/start", /the folder nowhere,/);
+    await restart({ open: () => Promise.resolve({ ...sessionOf(engine, "script"), workspace: "/second" }) });
+    await told("/start", /the folder second,/);
+    await told("a", /^one/);
+    await restart({ open: () => Promise.resolve({ ...sessionOf(engine, "script"), workspace: "/third" }) });
+    await told("/start", /the folder second,/);
+    await told("/new", /^Started a new conversation/);
+    await told("/start", /the folder third,/);
+  }));
+
 Deno.test("a chat whose model cannot be used any more gets the reason, and chooses another one", () => {
   const gone = (model: string | null, engine: Parameters<typeof sessionOf>[0]) =>
     model === "other"
