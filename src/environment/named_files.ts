@@ -48,7 +48,7 @@ export async function namedFiles(
 
 /** Names of packages, such as `@types/node`, and of people are not paths. */
 async function isPath(name: string, has: (folder: string) => Promise<boolean>): Promise<boolean> {
-  if (/^(?:\.{1,2}|~)?\/./.test(name)) return true;
+  if (/^(?:\.{1,2}|~)?\/.|^[^/]+\.[A-Za-z0-9]{1,5}$/.test(name)) return true;
   const [, folder = ""] = /^(?!types\/)([^/]+)\/(?:.*\/)?[^/]+\.[A-Za-z0-9]{1,5}$/.exec(name) ?? [];
   return folder !== "" && await has(folder);
 }

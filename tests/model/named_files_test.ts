@@ -102,6 +102,7 @@ Deno.test("the result names each path after @ that Vis did not attach, and no pa
       "(@/etc/none)": [
         "@/etc/none is not attached: it is outside the workspace; vis --add-dir /etc/none lets Vis read this folder",
       ],
+      "See @gone.md": ["@gone.md is not attached: there is no such file or folder"],
       "See @lib/gone.js and @./gone": [
         "@lib/gone.js is not attached: there is no such file or folder",
         "@./gone is not attached: there is no such file or folder",
