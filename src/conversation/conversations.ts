@@ -166,6 +166,7 @@ export class Conversations {
       await this.close(branchId);
     }
     await this.records.running(conversationId);
+    await this.#parts.approvalRules?.forget(conversationId);
     await this.#store.deleteConversation(conversationId);
   }
 

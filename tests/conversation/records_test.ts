@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const trust = (): Promise<void> => Promise.resolve();
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
@@ -59,6 +61,19 @@ Deno.test("Conversations.delete() ends its child, and nothing of it is found aga
   await engine.ask("x");
   await engine.conversations.delete(engine.branch);
   await assert.rejects(engine.conversations.byId(engine.branch.conversationId), /Cannot find conversation/);
+});
+
+Deno.test("Conversations.delete() removes the lasting approvals of the conversation, and keeps others", async () => {
+  await withFolder(async (home) => {
+    const approvalRules = new ApprovalFolder(home);
+    await using engine = await startEngine([], { approvalRules });
+    const { conversationId, tenant, workspace } = engine.branch;
+    const rule = { tenant, workspace, extension: "fs", scope: "the secret file .env" };
+    for (const id of [conversationId, "other", null]) await approvalRules.add({ ...rule, conversationId: id });
+    await engine.conversations.delete(engine.branch);
+    const left = (await approvalRules.all()).map((one) => one.conversationId);
+    assert.deepEqual(left.toSorted(), ["other", null].toSorted());
+  });
 });
 
 Deno.test("Conversations.retry() of a query that a fork inherits leaves the branch it comes from alone", async () => {

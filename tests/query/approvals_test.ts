@@ -261,7 +261,11 @@ Deno.test("lasting answers belong to a tenant; answers from before tenants belon
 });
 
 Deno.test("a rule that cannot be stored applies for the query, and the log reports it", async () => {
-  const rules = { has: () => Promise.resolve(false), add: () => Promise.reject(new Error("read-only")) };
+  const rules = {
+    has: () => Promise.resolve(false),
+    add: () => Promise.reject(new Error("read-only")),
+    forget: () => Promise.resolve(),
+  };
   await using engine = await startEngine([replyJson(["[await asking.open(), await asking.open()]"]), DONE], {
     extensions: [ASKING],
     approvalRules: rules,

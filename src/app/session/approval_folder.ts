@@ -68,6 +68,10 @@ export class ApprovalFolder implements ApprovalRules {
     return found.sort((a, b) => a.at < b.at ? -1 : 1);
   }
 
+  async forget(conversationId: string): Promise<void> {
+    for (const rule of await this.all()) if (rule.conversationId === conversationId) await this.remove(rule.id);
+  }
+
   async remove(id: string): Promise<void> {
     await Deno.remove(this.#pathOf(id)).catch((error: unknown) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;

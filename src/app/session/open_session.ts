@@ -246,6 +246,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
     approvalRules: {
       has: async (rule) => (await ready()).has(rule),
       add: async (rule) => (await ready()).add(rule),
+      forget: async (conversationId) => (await ready()).forget(conversationId),
     },
   };
 }

@@ -49,6 +49,8 @@ export interface ApprovalAdmin {
 export interface ApprovalRules {
   has(rule: ApprovalRule): Promise<boolean>;
   add(rule: ApprovalRule): Promise<void>;
+  /** Removes the approvals for this conversation only. */
+  forget(conversationId: string): Promise<void>;
 }
 
 export interface ApprovalChoice {
