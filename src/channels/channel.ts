@@ -130,7 +130,8 @@ export interface ScreenRequest extends OpenRequest {
 }
 
 export interface Peer {
-  readonly ended: Promise<void>;
+  /** Resolves when the client has closed the input, with an error if Vis could open no session for the client. */
+  readonly ended: Promise<unknown>;
   close(): Promise<void>;
 }
 

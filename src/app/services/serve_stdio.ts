@@ -12,25 +12,46 @@ export async function speak(
   { version, ...parts }: Parts,
 ): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
-  const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
-    openTraced({ ...request, ...asked, serves: [] }, { ...parts, version: version.vis });
+  let isOpened = false;
+  const open = async (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> => {
+    const session = await openTraced({ ...request, ...asked, serves: [] }, { ...parts, version: version.vis });
+    isOpened = true;
+    return session;
+  };
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
     await readSettings(request, parts.env, parts); // Vis reports a fault of the settings before the first session.
-    return serveAcp({ open, version: version.vis }, streams);
+    const peer = serveAcp({ open, version: version.vis }, streams);
+    const tried = async (): Promise<unknown> => {
+      if (isOpened) return null;
+      try {
+        await (await open({})).close();
+        return null;
+      } catch (error) {
+        onNote(messageOf(error));
+        return error;
+      }
+    };
+    return { ended: peer.ended.then(tried), close: peer.close };
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");
   await readSettings(request, parts.env, parts);
-  let opening: Promise<Session> | null = null;
+  let opening: Promise<Session> | null = null, fault: unknown = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null);
+    current.catch((error: unknown) => {
+      opening = null;
+      fault = error;
+    });
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));
   const peer = serveMcp({ open: session, version: version.vis, log: createLog(protocol) }, streams);
   return {
-    ended: peer.ended,
+    ended: peer.ended.then(async () => {
+      await opening?.catch(() => {});
+      return isOpened ? null : fault;
+    }),
     close: async () => {
       await peer.close();
       await (await opening?.catch(() => null))?.close();

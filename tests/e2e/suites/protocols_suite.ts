@@ -79,9 +79,11 @@ export function protocolsSuite(launcher: Launcher): void {
       const ended = await user.run([protocol], { input: "" });
       assert.deepEqual([ended.code, ended.stdout], [0, ""], protocol);
     }
-    const nothing = await user.run(["mcp", "--provider", "nobody"], { input: "" });
-    assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
-    assert.match(nothing.stderr, /^vis: Cannot /);
+    for (const protocol of ["mcp", "acp"]) {
+      const nothing = await user.run([protocol, "--provider", "nobody"], { input: "" });
+      assert.deepEqual([nothing.code, nothing.stdout], [3, ""], protocol);
+      assert.match(nothing.stderr, /^vis: Cannot [^\n]*\n$/, protocol);
+    }
   });
 
   launched(

@@ -3,7 +3,7 @@ import { Cancelled } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { shellText, visibleText } from "../../../domain/kit/text.ts";
 import type { RunningServer, ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
-import { interrupt } from "../output.ts";
+import { describeError, interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
 /** Logs may keep other output, so Vis prints the token only on a terminal. */
@@ -57,9 +57,9 @@ export async function speakCommand(
   if (io.stdinIsTerminal) io.stderr(`vis · waiting for a client on stdin (see vis ${flags.protocol} --help)\n`);
   using interrupted = interrupt(io);
   const peer = await services.speak({ ...flags, onNote: (text) => io.stderr(`vis: ${text}\n`) });
-  await Promise.race([peer.ended, aborted(interrupted.signal)]);
+  const fault = await Promise.race([peer.ended, aborted(interrupted.signal)]);
   await peer.close();
-  return 0;
+  return fault instanceof Error ? describeError(fault)?.code ?? 1 : 0;
 }
 
 type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
