@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 62aca65a93da7ad15bc66460d8214a53536a993b8daf10df66d805e195890ee6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 12398d93b9e79ff167fededd8c17512767bc530ee04f0d0f29647d9ae289668e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
