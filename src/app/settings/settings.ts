@@ -62,8 +62,26 @@ export async function readSettings(
   const flag = request.db || (typeof ofRun === "string" ? ofRun : undefined);
   const database = await databaseOf({ flag, setting: loaded.config.database, env, home });
   const added = request.locked ? NO_FOLDERS : addedFolders(loaded.config.readFolders, { flags, env, home });
-  const settings = { ...loaded, ...database, ...added, home, workspace, locked: request.locked };
+  const ofServed = request.locked ? [] : await secretsOf(request.serves ?? [], home);
+  const config = { ...loaded.config, secrets: [...new Set([...loaded.config.secrets, ...ofServed])] };
+  const settings = { ...loaded, config, ...database, ...added, home, workspace, locked: request.locked };
   return request.locked ? await lockSettings(settings, parts) : settings;
+}
+
+/** A server applies only the settings file of its own workspace, but protects the secrets of each workspace. */
+async function secretsOf(workspaces: readonly string[], home: string | null): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const workspace of workspaces) {
+    const file = await findProjectConfig({ home, workspace });
+    if (file === null) continue;
+    const [{ parseJsonc }, { checkConfig }] = await Promise.all([
+      import("../../config/jsonc.ts"),
+      import("../../config/file_layer.ts"),
+    ]);
+    const secrets = valueAt(parseJsonc(file), ["secrets"]) ?? [];
+    found.push(...checkConfig({ secrets }, file.path, { project: true }).secrets);
+  }
+  return found.filter((pattern) => !pattern.startsWith("!"));
 }
 
 const NO_FOLDERS: AddedFolders = { readFolders: [], folderNotes: [] };

@@ -109,6 +109,24 @@ Deno.test("readSettings() adds folders of --add-dir to those of readFolders, by 
   });
 });
 
+Deno.test("a server protects the secrets of each workspace that it serves, and ignores their other settings", async () => {
+  await withFolder(async (folder) => {
+    const at = (name: string): string => join(folder, name);
+    for (const name of ["home", "work", "other/.vis", "plain"]) await Deno.mkdir(at(name), { recursive: true });
+    const write = (text: string) => Deno.writeTextFile(at("other/.vis/config.jsonc"), text);
+    await write('{ "secrets": ["*.foo", "!.env"], "budget": { "iterations": 9 }, "database": "x.db" } // comment');
+    const request = { cwd: at("work"), serves: [at("other"), at("plain")] }, env = { HOME: at("home") };
+    const read = (locked: boolean) =>
+      readSettings({ ...request, ...locked ? { locked: { writable: false } } : {} }, env, NO_EXTENSIONS);
+    const { config } = await read(false);
+    assert.deepEqual(config.secrets, [...SECRET_PATTERNS, "*.foo"]);
+    assert.notEqual(config.budget.iterations, 9);
+    assert.deepEqual((await read(true)).config.secrets, SECRET_PATTERNS, "as for the file of the server's workspace");
+    await write('{ "secrets": "*.foo" }');
+    await assert.rejects(read(false), /other\/\.vis\/config\.jsonc: secrets /);
+  });
+});
+
 Deno.test("neither a workspace nor the locked profile adds a folder", async () => {
   await withFolder(async (folder) => {
     const at = (name: string): string => join(folder, name);
