@@ -252,14 +252,22 @@ function lineState({ state }: Tally): CallLine["state"] {
 }
 
 /** The result may be longer than the width, because outcomes stay whole. */
-function textWithin(kinds: readonly Tally[], width: number, { length, cut } = CHARACTERS): string {
+function textWithin(kinds: readonly Tally[], width: number, measure = CHARACTERS): string {
+  const { length } = measure;
   const text = kinds.map(textOf).join(", "), over = length(text) - width;
   if (over <= 0) return text;
   const shown = kinds.map((tally) => isNamed(tally) ? length(tally.subject) : 0);
   const longest = Math.max(...shown);
   const most = Math.max(LEAST_SUBJECT, longest - over);
-  const short = (tally: Tally): Tally => ({ ...tally, subject: cut(tally.subject, most) });
+  const short = (tally: Tally): Tally => ({ ...tally, subject: shortSubject(tally.subject, most, measure) });
   return kinds.map((tally, at) => textOf(shown[at] === longest ? short(tally) : tally)).join(", ");
+}
+
+/** The name of a file at the end of a path says more than its folders. */
+function shortSubject(subject: string, most: number, { length, cut }: Measure): string {
+  let rest = /\s/.test(subject) ? "" : subject;
+  while (rest.includes("/") && length(`…/${rest}`) > most) rest = rest.slice(rest.indexOf("/") + 1);
+  return cut(rest === "" || rest === subject ? subject : `…/${rest}`, most);
 }
 
 function isNamed({ calls, called, isOne }: Pick<Tally, "calls" | "called" | "isOne">): boolean {

@@ -92,6 +92,9 @@ Deno.test("BlockTally.linesWithin() shortens the subject, and keeps how the call
   assert.equal(within(60), `read a.ts, ran npm test ${"x".repeat(23)}… · 12 passed`);
   assert.equal(within(60).length, 60);
   assert.equal(within(1), "read a.ts, ran npm test xx… · 12 passed");
+  const files = BlockTally.of([ended(READ, ["packages/cli/src/main.ts"])]);
+  const cut = (width: number) => files.linesWithin(width).map(({ text }) => text).join("\n");
+  assert.deepEqual([cut(27), cut(20), cut(15)], ["read …/cli/src/main.ts", "read …/src/main.ts", "read …/main.ts"]);
   assert.equal(within(1_000), tally.text);
 });
 
