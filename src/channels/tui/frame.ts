@@ -162,7 +162,6 @@ interface StatusFacts {
   readonly asks: boolean;
   readonly told: string;
   readonly following: boolean;
-  readonly title: string;
   readonly mode: string;
 }
 
@@ -187,12 +186,12 @@ export function statusLines(
 }
 
 function leftOf(
-  { phase, ms, asks, told, title }: Omit<StatusFacts, "following" | "mode">,
+  { phase, ms, asks, told }: Omit<StatusFacts, "following" | "mode">,
   { room, theme }: { readonly room: number; readonly theme: Theme },
 ): string {
   const cut = (text: string, width = room): string => fitted(flat(text, 400), { width });
   if (told !== "") return theme.warn(cut(told));
-  if (phase === "") return title === "" ? "" : theme.dim(cut(title));
+  if (phase === "") return "";
   const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
   return `${theme.accent(spinner(ms))} ${theme.dim(cut(text, room - 2))}`;

@@ -102,7 +102,7 @@ Deno.test("panelBox() is omitted on screens without room for it, and its title c
 
 Deno.test("statusLines() shows a long message on up to three rows, and one row on a low terminal", () => {
   const told = `Undid changes in ${Array.from({ length: 40 }, (_, at) => `src/file${at}.ts`).join(", ")}`;
-  const status = { phase: "", ms: 0, asks: false, told, following: true, title: "", mode: "" };
+  const status = { phase: "", ms: 0, asks: false, told, following: true, mode: "" };
   const lines = statusLines(status, { width: 60, theme });
   assert.match(lines.join("\n"), /^ Undid changes in src\/file0\.ts,.*\n .*src\/file4\.ts.*\n .*…$/);
   assert.ok(lines.every((line) => visibleWidth(line) <= 60), lines.join("\n"));
@@ -117,7 +117,6 @@ Deno.test("statusLines() keeps the time and the key, however long the running co
     asks: false,
     told: "",
     following: true,
-    title: "",
   };
   for (const width of [40, 80, 140]) {
     const [line = ""] = statusLines({ ...status, mode: "" }, { width, theme });
