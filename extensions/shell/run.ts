@@ -17,7 +17,7 @@ import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
 import { discardedFiles, missedRemovals } from "./without_effect.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 
 export const RUN_MS = 120_000;
 
@@ -258,14 +258,15 @@ async function approved(
       scopes: [`the secret file ${named} for commands`],
     });
   }
-  const repository = resolve(root, ".git");
-  const placed = write.map((path) => path === ".git" ? repository : resolve(workspace, path));
-  const changesRepository = placed.some((path) => isWithin(path, repository));
-  if (changesRepository) {
-    const scope = "commands that change this repository's history and settings";
-    needs.push({ does: "change this repository's history and settings", scope });
+  const own = resolve(root, ".git");
+  const placed = write.map((path) => path === ".git" ? own : resolve(workspace, path));
+  const repositories = new Set(placed.flatMap((path) => repositoryOf(path, root) ?? []));
+  for (const repository of repositories) {
+    const which = repository === own ? "this repository" : `the repository ${dirname(relative(workspace, repository))}`;
+    const does = `change ${which}'s history and settings`;
+    needs.push({ does, scope: `commands that ${does}` });
   }
-  const others = placed.filter((path) => !isWithin(path, repository));
+  const others = placed.filter((path) => repositoryOf(path, root) === null);
   const named = await Promise.all(others.map(realPath));
   const around = named.filter((path) => !isWithin(path, workspace) && isWithin(path, root));
   let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
@@ -341,11 +342,17 @@ async function approved(
   return {
     hideSecrets,
     ...(network ? { network } : {}),
-    ...(paths.length > 0 || changesRepository || all
-      ? { write: [all ? root : workspace, ...changesRepository ? [repository] : [], ...paths] }
+    ...(paths.length > 0 || repositories.size > 0 || all
+      ? { write: [all ? root : workspace, ...repositories, ...paths] }
       : {}),
     all,
   };
+}
+
+/** Returns the folder `.git` that is or contains the path, or null without such a folder in `root`. */
+function repositoryOf(path: string, root: string): string | null {
+  const parts = relative(root, path).split("/"), at = parts.indexOf(".git");
+  return at < 0 || !isWithin(path, root) ? null : resolve(root, ...parts.slice(0, at + 1));
 }
 
 interface Need {
@@ -656,6 +663,11 @@ export function wallHint(
     };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
+    const other = otherRepository(lines, { workspace, root });
+    if (other !== null) {
+      const cause = `Commands cannot change the repository ${other}`;
+      return { model: `${cause}: {write: [${JSON.stringify(`${other}/.git`)}]} asks the user`, people: cause };
+    }
     const isNone = root === workspace && !existsSync(join(root, ".git"));
     const cause = isNone ? "Commands cannot make a repository of" : "Commands cannot change .git and";
     return isNone
@@ -690,6 +702,18 @@ export function wallHint(
     }`,
     ...isAround ? { option: "--root" } : {},
   };
+}
+
+/** Git reports the path of a file that it could not write. */
+function otherRepository(
+  lines: readonly string[],
+  { workspace, root }: { readonly workspace: string; readonly root: string },
+): string | null {
+  for (const line of lines.filter((line) => REPOSITORY.test(line))) {
+    const folder = /(\/[^\s'"‘`]*)\/\.git(?=[/'"’`:]|$)/.exec(line)?.[1];
+    if (folder !== undefined && folder !== root && isWithin(folder, root)) return relative(workspace, folder);
+  }
+  return null;
 }
 
 const PATHS = /(?<=^|[\s'"‘`:=(])(?:\.\.\/|\/)[^\s'"’`:]*/g;

@@ -256,7 +256,10 @@ function think(words: string, { chat, panels: { act } }: CommandParts): void {
 
 async function rename(title: string, { chat, panels: { act } }: CommandParts): Promise<void> {
   if (title === "") return act.tell("Write the title: /rename the parser");
-  await chat.rename(title).then(() => act.tell(`Renamed to ${flat(title, 200)}`), (error: unknown) => act.tell(messageOf(error)));
+  await chat.rename(title).then(
+    () => act.tell(`Renamed to ${flat(title, 200)}`),
+    (error: unknown) => act.tell(messageOf(error)),
+  );
 }
 
 const NO_CHANGES = "No request of this conversation has changed a file";

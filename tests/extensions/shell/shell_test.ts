@@ -292,6 +292,9 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     await run(env, "npm ci", { write: [".git/hooks", ".git"] });
     assert.deepEqual(questions.splice(0), ["commands that change this repository's history and settings"]);
     assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/.git`]);
+    await run(env, "git -C lib commit", { write: ["lib/.git"] });
+    assert.deepEqual(questions.splice(0), ["commands that change the repository lib's history and settings"]);
+    assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/lib/.git`]);
     await Deno.writeTextFile(`${root}/one.txt`, "");
     await run(env, "echo > ../one.txt", { write: ["../one.txt"] });
     assert.deepEqual([requests.at(-1)?.what, questions.splice(0)], [

@@ -6,6 +6,15 @@ import { wallHint } from "../../../extensions/shell/run.ts";
 const hint = (output: string): string | null =>
   wallHint({ config: {}, workspace: "/home/me/project" }, output)?.model ?? null;
 
+Deno.test("wallHint() names the repository below the workspace that a command could not change", () => {
+  const fault = (path: string) => `fatal: Unable to create '${path}/index.lock': Read-only file system`;
+  assert.match(
+    hint(fault("/home/me/project/a/lib/.git")) ?? "",
+    /repository a\/lib: \{write: \["a\/lib\/\.git"\]\} asks/,
+  );
+  assert.match(hint(fault("/home/me/project/.git")) ?? "", /\{write: \["\.git"\]\}/);
+});
+
 Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
     assert.match(hint(line) ?? "", /see the system, toolchains, cwd and \$TMPDIR/, line);
