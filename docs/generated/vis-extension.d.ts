@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 12398d93b9e79ff167fededd8c17512767bc530ee04f0d0f29647d9ae289668e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4946551d9fb5f870fcbcdd3b12685846d21ea3ee05c1b2ea6ffcb55121bdf62f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
