@@ -69,7 +69,8 @@ export async function buildRegistry(
       const reason = messageOf(error);
       log.error("extension.skipped", { ext: extension.namespace, error: reason });
       const state = error instanceof SettingError ? "misconfigured" : "skipped";
-      skipped.push({ name: extension.namespace, state, reason });
+      const folder = report.folders.get(extension.namespace);
+      skipped.push({ name: extension.namespace, state, reason, ...(folder ? { folder } : {}) });
       return false;
     }
   });

@@ -277,6 +277,11 @@ Deno.test("extensionSource() notes excluded extensions, and fails for a named on
       gone,
       /^ConfigError: Cannot use extension folder .*: there is no such file or folder; create an extension/,
     );
+    const config = {
+      ...settings.config,
+      extensions: { ...settings.config.extensions, config: { "test.a": { x: 1 } } },
+    };
+    await assert.rejects(extensionSource({ ...settings, config }, parts, { paths: [good] }), /^ConfigError: .*test\.a/);
   }));
 
 Deno.test("extensionSource() takes the extensions that are allowed and not denied, by name or namespace", () =>
