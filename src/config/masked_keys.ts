@@ -31,10 +31,12 @@ export function maskSecrets(name: string, value: unknown): unknown {
   );
 }
 
-/** A user name alone can be a token, except in the URL of a database. */
+/** A user name alone can be a token, except in the URL of a database. Parameters of a URL can also have keys. */
 function hasLogin(text: string): boolean {
   const url = /^[a-z]+:\/\//i.test(text) ? URL.parse(text) : null;
-  return url !== null && (url.password !== "" || url.username !== "" && !/^postgres(?:ql)?:$/.test(url.protocol));
+  if (url === null) return false;
+  return url.password !== "" || url.username !== "" && !/^postgres(?:ql)?:$/.test(url.protocol) ||
+    [...url.searchParams].some(([name, value]) => value !== "" && SECRET_NAME.test(name));
 }
 
 function withoutLogin(text: string): string {

@@ -15,6 +15,8 @@ Deno.test("isSecret() recognizes keys by their form and by their names", () => {
     "https://me:pass@host/v1",
     "https://token@host/v1",
     "postgres://me:pass@host/vis",
+    "postgres://me@host/vis?sslmode=require&password=pass",
+    "https://host/mcp?apiKey=abc",
   ];
   for (const key of keys) assert.ok(isSecret("model", key), key);
   for (const name of ["apiKey", "api_key", "botToken", "TOKEN", "password", "Authorization", "client_secret"]) {
@@ -26,8 +28,8 @@ Deno.test("isSecret() recognizes keys by their form and by their names", () => {
 });
 
 Deno.test("isSecret() accepts references to secrets, and nothing next to them", () => {
-  for (const value of ["${auth:acme}", "Bearer ${TOKEN}", "token ${GITHUB_TOKEN}"]) {
-    assert.equal(isSecret("authorization", value), false, value);
+  for (const value of ["${auth:acme}", "Bearer ${TOKEN}", "token ${GITHUB_TOKEN}", "https://host/?key=${auth:acme}"]) {
+    assert.equal(isSecret(value.startsWith("https:") ? "url" : "authorization", value), false, value);
   }
   assert.equal(isSecret("authorization", "Bearer ${TOKEN}x"), true);
   assert.equal(isSecret("apiKey", "abc${X}"), true);
@@ -44,7 +46,7 @@ Deno.test("isSecret() accepts names of models, files and numbers", () => {
     ],
   ];
   for (const name of names) assert.ok(!isSecret("model", name), name);
-  assert.ok(!isSecret("database", "postgres://vis@db.example.org/vis"));
+  assert.ok(!isSecret("database", "postgres://vis@db.example.org/vis?sslmode=require"));
   for (const name of ["keyEnv", "tokenFile", "tokensFile", "model"]) assert.ok(!isSecret(name, "OPENAI_API_KEY"), name);
   assert.ok(!isSecret("tokens", 100_000));
   assert.ok(!isSecret("apiKey", ""));
