@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { firstEntries, smallTextFile } from "../../domain/kit/files.ts";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
 
@@ -19,7 +19,7 @@ interface PromptFiles {
 }
 
 /** A prompt of the workspace replaces a prompt of the user. A link could lead out of the repository, so Vis follows no
- * link to a prompt or to a folder of prompts. */
+ * link to a prompt or to a folder of prompts, and in a workspace no link to `.vis` or `.claude`. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;
@@ -29,9 +29,9 @@ export async function promptFiles(
 ): Promise<PromptFiles> {
   const found = new Map<string, PromptFile>();
   const notes: string[] = [];
+  const own = [join(workspace, ".vis", "prompts"), join(workspace, ".claude", "commands")];
   const folders = [
-    join(workspace, ".vis", "prompts"),
-    join(workspace, ".claude", "commands"),
+    ...(await Promise.all(own.map(async (folder) => await isFolder(dirname(folder)) ? [folder] : []))).flat(),
     ...home === null ? [] : [join(home, "prompts")],
     ...userHome === null ? [] : [join(userHome, ".claude", "commands")],
   ];
@@ -51,10 +51,13 @@ export async function promptFiles(
   return { prompts: [...found.values()], notes };
 }
 
+async function isFolder(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(({ isDirectory }) => isDirectory, () => false);
+}
+
 async function namesIn(folder: string): Promise<{ readonly names: readonly string[]; readonly hasMore: boolean }> {
   try {
-    const { isDirectory } = await Deno.lstat(folder);
-    if (!isDirectory) return { names: [], hasMore: false };
+    if (!await isFolder(folder)) return { names: [], hasMore: false };
     const { entries, hasMore } = await firstEntries(folder, { most: MOST_NAMES });
     const names = entries.filter(({ name, isFile }) => isFile && name.endsWith(".md"))
       .map(({ name }) => basename(name, ".md")).filter((name) => NAME.test(name)).sort();

@@ -42,6 +42,9 @@ Deno.test("promptFiles() ignores links, large files and other names, and accepts
     await prompts(join(workspace, "elsewhere"), { "fine.md": "x" });
     await Deno.symlink(join(workspace, "elsewhere"), folder);
     assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
+    await prompts(join(workspace, "all/commands"), { "fine.md": "x" });
+    await Deno.symlink(join(workspace, "all"), join(workspace, ".claude"));
+    assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
   });
 });
 
