@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { Cancelled, ConfigError, reasonOf } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, reasonOf } from "../../domain/errors.ts";
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 import type { RefreshReport } from "../../domain/admin_reports.ts";
@@ -24,8 +24,14 @@ export async function refreshModels(
   const found = await catalog(from, { source: `${new URL(from).host}, ${date}`, signal });
   for (const [set, { source, models }] of found) {
     const path = refreshedPath(set, home);
-    await ensureFolder(dirname(path));
-    await replaceFile(path, `${JSON.stringify({ source, models })}\n`);
+    try {
+      await ensureFolder(dirname(path));
+      await replaceFile(path, `${JSON.stringify({ source, models })}\n`);
+    } catch (error) {
+      throw new ConfigError(`Cannot save the models of ${set} in ${path}: ${fileFault(error)}`, {
+        advice: "correct this, and repeat vis models --refresh",
+      });
+    }
   }
   return {
     ...{ from, date },

@@ -45,6 +45,16 @@ Deno.test("refreshModels() stores the data of a catalogue with its day, and name
   });
 });
 
+Deno.test("refreshModels() names the file that it cannot write, and the way out", async () => {
+  await withCatalog(() => new Response(CATALOG), async ({ home, refresh }) => {
+    await Deno.mkdir(join(home, "models/anthropic.json"), { recursive: true });
+    await assert.rejects(
+      refresh(),
+      /^ConfigError: Cannot save the models of anthropic in .*anthropic\.json: .*; correct this, and repeat vis models --refresh$/,
+    );
+  });
+});
+
 Deno.test("refreshModels() changes nothing if the catalogue is broken, huge, absent or insecure", async () => {
   const table: readonly (readonly [() => Response, RegExp])[] = [
     [() => new Response("<html>"), /Cannot refresh the models from http:.*, and Vis changed nothing/s],
