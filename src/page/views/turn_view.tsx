@@ -84,8 +84,10 @@ function stepsText(turn: Turn): string {
   const end = turn.end.value;
   if (end === null) return turn.count.value === 0 ? "Working…" : plural(turn.count.value, "step");
   const steps = plural(end.iterations, end.reason === "process_lost" ? "finished step" : "step");
-  const did = end.work && !isListed(end.work) ? end.work.did : ""; // The list below the answer says more.
-  return [steps, did].filter(Boolean).join(" · ");
+  const { did = "" } = end.work ?? {};
+  // The list below the answer says the same, unless an action failed or was refused.
+  const isShown = end.work && (!isListed(end.work) || /^[✓–✗]/.test(did));
+  return [steps, isShown && did].filter(Boolean).join(" · ");
 }
 
 function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
