@@ -120,7 +120,7 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
 
-/** A DNS query would carry data out, so Vis resolves a name only after the approval. */
+/** A DNS query would carry data out, so Vis resolves a name only if the user has allowed the host. */
 function isOwn(host: string): boolean {
   return isAddress(host) ? addressClass(host) !== "public" : LOCAL_NAME.test(host);
 }

@@ -157,8 +157,7 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** A call cannot set these headers: Vis sets some of them, others would switch the protocol, and Vis does not support
- * cookies. */
+/** Vis itself sets or omits these headers, which control the message, the connection, a proxy or cookies. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;
