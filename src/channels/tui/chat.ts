@@ -159,7 +159,7 @@ export class ChatController {
       const ms = Math.max(0, Date.now() - since);
       return { where: "runs in another window: ", phase: cancelling ? "cancelling" : doing, ms, asks, title };
     }
-    const ms = running ? Date.now() - running.since : 0;
+    const ms = running ? Date.now() - running.since - running.turn.progress.askedMs : 0;
     const asks = (running?.turn.progress.question ?? null) !== null;
     return { where: "", phase: running?.turn.phase ?? "", ms, asks, title };
   }

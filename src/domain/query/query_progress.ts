@@ -115,6 +115,7 @@ export class QueryProgress {
   #detail = "";
   #call: { readonly since: number; readonly limitMs: number | undefined } | null = null;
   #askedAt = 0;
+  #askedMs = 0;
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -133,6 +134,11 @@ export class QueryProgress {
     return limit === undefined ? runningText(ms) : `${runningText(ms)} of ${runningText(limit)}`;
   }
 
+  /** The time of a query does not include the time for which it waited for the user. */
+  get askedMs(): number {
+    return this.#askedMs + (this.question === null ? 0 : this.#now() - this.#askedAt);
+  }
+
   get doing(): string {
     const { phase, child } = this;
     if (this.question !== null) return "waiting for your answer";
@@ -146,6 +152,7 @@ export class QueryProgress {
     if (event.type === "approval_requested") [this.question, this.#askedAt] = [event, this.#now()];
     else if (event.type === "approval_answered") {
       if (this.question !== null) this.step?.asked.push(askedText(this.question, event));
+      this.#askedMs = this.askedMs;
       this.question = null;
       if (this.#call !== null) {
         const { since } = this.#call;

@@ -207,11 +207,13 @@ Deno.test("callTime leaves out the time of a question", () => {
   }
   now += 1_000;
   assert.equal(progress.callTime, "7 s");
+  assert.equal(progress.askedMs, 120_000);
   emitter.send({ type: "approval_requested", id: "2", extension: "e", what: "run", why: "", scope: "x" });
   now += 60_000;
   begin();
   now += 60_000;
   assert.equal(progress.callTime, "", "another call may begin during the question");
+  assert.equal(progress.askedMs, 240_000, "the open question counts, too");
   emitter.send({ type: "approval_answered", id: "2", decision: "once", reason: "" });
   now += 5_000;
   assert.equal(progress.callTime, "5 s");
