@@ -122,6 +122,7 @@ export class Screen implements PanelActions {
   #whole = false;
   #isPlanOpen = false;
   #told = "";
+  #ranElsewhere = false;
   #history: InputHistory | null = null;
   #programs: readonly BackgroundProgram[] = [];
   #programsOf = "";
@@ -313,6 +314,9 @@ export class Screen implements PanelActions {
 
   redraw(): void {
     if (!this.#on) return;
+    const runsElsewhere = this.chat.status.where !== "";
+    if (runsElsewhere && !this.#ranElsewhere) this.#told = "";
+    this.#ranElsewhere = runsElsewhere;
     this.#tick();
     this.#entitle();
     this.#painter.soon();

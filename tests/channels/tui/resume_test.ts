@@ -123,6 +123,8 @@ Deno.test("the screen shows requests that another process adds to its conversati
   const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
   await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
     await screen.until("First: yes");
+    screen.type(`/rename Counting${ENTER}`);
+    await screen.until("Renamed to Counting"); // The line of a request replaces this notice.
     const asked = engine.ask("two");
     await screen.until(/› two[^]*runs in another window/);
     gate.resolve();
