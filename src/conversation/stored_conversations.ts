@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { HostCallError, UsageError, withoutAdvice } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
 import { countedChoice, oneLine } from "../domain/kit/text.ts";
@@ -87,8 +88,14 @@ export class Records {
     return short;
   }
 
-  async move({ conversationId }: Branch, workspace: string): Promise<void> {
-    await this.#store.setWorkspace(conversationId, workspace);
+  /** The user may have moved the folder of a conversation. If the folder is gone, the conversation moves to
+   * `workspace`. */
+  async follow(branch: Branch, { workspace, note }: Followed): Promise<Branch> {
+    const from = branch.workspace;
+    if (from === workspace || existsSync(from)) return branch;
+    await this.#store.setWorkspace(branch.conversationId, workspace);
+    note(`The conversation moved to ${workspace}, because its folder ${from} is gone`);
+    return { ...branch, workspace };
   }
 
   async versions(
@@ -150,6 +157,11 @@ export class Records {
 }
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+interface Followed {
+  readonly workspace: string;
+  readonly note: (text: string) => void;
+}
 
 interface FoundPoint {
   readonly branch: Branch;

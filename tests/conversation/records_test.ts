@@ -88,3 +88,17 @@ Deno.test("Conversations.retry() of a query that a fork inherits leaves the bran
   assert.deepEqual((await conversations.queries(branch)).map(({ answer }) => answer), ["first answer"]);
   assert.equal((await conversations.branches(branch.conversationId)).length, 3);
 });
+
+Deno.test("Records.follow() moves a conversation whose folder is gone, and says so", async () => {
+  await withFolder(async (folder) => {
+    await using engine = await startEngine([]);
+    const { conversations, store } = engine, notes: string[] = [];
+    const place = { workspace: "/here", note: (text: string) => void notes.push(text) };
+    const kept = await store.createConversation({ title: "x", channel: "cli", workspace: folder });
+    assert.equal((await conversations.records.follow(kept, place)).workspace, folder);
+    const moved = await store.createConversation({ title: "y", channel: "cli", workspace: `${folder}/gone` });
+    assert.equal((await conversations.records.follow(moved, place)).workspace, "/here");
+    assert.equal((await conversations.byId(moved.conversationId)).workspace, "/here");
+    assert.deepEqual(notes, [`The conversation moved to /here, because its folder ${folder}/gone is gone`]);
+  });
+});

@@ -18,7 +18,8 @@ export async function runScreen(
     readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request">;
   },
 ): Promise<number> {
-  const branch = await branchOf(session, place);
+  const notes: string[] = [];
+  const branch = await branchOf({ ...session, note: (text) => notes.push(text) }, place);
   const ended = Promise.withResolvers<number>();
   const screen = new Screen({ ...parts, terminal: parts.terminal(() => ended.resolve(129)) }, session);
   const unwatch = watchEnd({
@@ -28,7 +29,7 @@ export async function runScreen(
   });
   const code = { value: 1 };
   try {
-    const notes = place.continue && branch === null ? [await nothingToContinue(session)] : [];
+    if (place.continue && branch === null) notes.push(await nothingToContinue(session));
     await screen.start({ branch, notes: [...notes, ...session.notes ?? []], request: place.request });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;
@@ -46,10 +47,13 @@ export async function runScreen(
 }
 
 async function branchOf(
-  { conversations, workspace }: Session,
+  place: Pick<Session, "conversations" | "workspace"> & { readonly note: (text: string) => void },
   { continue: newest, conversation }: Pick<ScreenRequest, "continue" | "conversation">,
 ): Promise<Branch | null> {
-  if (conversation !== undefined) return await conversations.byId(conversation);
+  const { conversations, workspace } = place;
+  if (conversation !== undefined) {
+    return await conversations.records.follow(await conversations.byId(conversation), place);
+  }
   return newest ? await conversations.latest(workspace) : null;
 }
 

@@ -55,8 +55,12 @@ export async function runCommand(
           if (flags.cwd !== named.cwd) progress.line(`vis · in ${visibleText(session.workspace)}`);
         };
         const all = { ...options, refuseWhenBusy: true, onBranch };
-        if (flags.more) return await session.conversations.more(await continued(session, flags), all);
-        const target = await targetOf(session, flags);
+        const place = {
+          ...session,
+          note: (text: string) => flags.quiet || progress.line(`vis · ${visibleText(text)}`),
+        };
+        if (flags.more) return await session.conversations.more(await continued(place, flags), all);
+        const target = await targetOf(place, flags);
         return await session.conversations.ask(target, prompt, {
           ...all,
           only: flags.only ?? (flags.plan ? "plan" : undefined),
@@ -135,15 +139,25 @@ const FINDINGS_SCHEMA = {
   additionalProperties: false,
 };
 
-async function targetOf({ conversations, workspace }: Session, flags: RunFlags): Promise<AskTarget> {
-  if (flags.fork) return (await forkPoint(conversations, flags.fork)).point;
-  if (flags.conversation) return await conversations.byId(flags.conversation);
+type Place = Pick<Session, "conversations" | "workspace"> & { readonly note: (text: string) => void };
+
+async function targetOf(place: Place, flags: RunFlags): Promise<AskTarget> {
+  const { conversations, workspace } = place;
+  if (flags.fork) {
+    const { branch, point } = await forkPoint(conversations, flags.fork);
+    await conversations.records.follow(branch, place);
+    return point;
+  }
+  if (flags.conversation) {
+    return await conversations.records.follow(await conversations.byId(flags.conversation), place);
+  }
   const latest = flags.continue ? await conversations.latest(workspace) : null;
   return latest ?? { channel: "cli", workspace };
 }
 
-async function continued({ conversations, workspace }: Session, { conversation }: RunFlags): Promise<Conversation> {
-  if (conversation) return await conversations.byId(conversation);
+async function continued(place: Place, { conversation }: RunFlags): Promise<Conversation> {
+  const { conversations, workspace } = place;
+  if (conversation) return await conversations.records.follow(await conversations.byId(conversation), place);
   const latest = await conversations.latest(workspace);
   if (latest === null) {
     throw new UsageError(
@@ -201,8 +215,9 @@ export async function retryCommand(
 ): Promise<number> {
   const { conversation: _id, ...own } = await inOwnWorkspace({ services, flags: { ...flags, conversation: id } });
   return await withSession(services.open({ ...own, oneRequest: true }), async (session) => {
-    const { conversations } = session;
-    const branch = await conversations.byId(id);
+    const { conversations, workspace } = session;
+    const note = (text: string) => flags.quiet || io.stderr(`vis · ${visibleText(text)}\n`);
+    const branch = await conversations.records.follow(await conversations.byId(id), { workspace, note });
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) {

@@ -217,8 +217,8 @@ export async function browse<T>(
   return await withSession(services.open(request), work);
 }
 
-/** A conversation of another workspace works in its own workspace, with the settings there. If this folder is gone, the
- * user has moved it, and the conversation moves to the current workspace. */
+/** A conversation of another workspace works in its own workspace, with the settings there. If this folder is gone, a
+ * request moves the conversation to the current workspace. */
 export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conversation?: string | undefined }>(
   { services, flags, fork }: {
     readonly services: Services;
@@ -233,11 +233,7 @@ export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conv
       ? await conversations.byId(conversation ?? "")
       : (await forkPoint(conversations, fork)).branch;
     const own = branch.workspace;
-    if (own === workspace) return flags;
-    if (!existsSync(own)) {
-      await conversations.records.move(branch, workspace);
-      return flags;
-    }
+    if (own === workspace || !existsSync(own)) return flags;
     if (cwd === undefined) return { ...flags, cwd: own };
     throw new UsageError(`Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd`);
   });

@@ -7,7 +7,7 @@ import { fakeIo, fakeServices } from "../_fakes.ts";
 
 async function run(args: readonly string[], { terminal = true, problem = "", workspace = Deno.cwd() } = {}) {
   const io = fakeIo({ args, stdinIsTerminal: terminal, stdoutIsTerminal: terminal });
-  const asked: ScreenRequest[] = [], moved: string[] = [];
+  const asked: ScreenRequest[] = [];
   const providers = problem === "" ? [{ name: "p" }] : [];
   const layer = (given: readonly string[]) =>
     Promise.resolve({ layer: "run", values: { given }, where: String } as const);
@@ -18,10 +18,7 @@ async function run(args: readonly string[], { terminal = true, problem = "", wor
     open: () =>
       Promise.resolve({
         workspace: Deno.cwd(),
-        conversations: {
-          byId: () => Promise.resolve({ workspace }),
-          records: { move: (_branch: unknown, to: string) => Promise.resolve(void moved.push(to)) },
-        },
+        conversations: { byId: () => Promise.resolve({ workspace }) },
         close: () => Promise.resolve(),
       } as unknown as Session),
     screen: (request) => {
@@ -30,11 +27,11 @@ async function run(args: readonly string[], { terminal = true, problem = "", wor
     },
   });
   const code = await runCli(services, io);
-  return { code, asked, moved, out: io.out, err: io.err };
+  return { code, asked, out: io.out, err: io.err };
 }
 
 Deno.test("vis on a terminal shows the screen, with its exit code", async () => {
-  assert.deepEqual(await run([]), { code: 7, asked: [{}], moved: [], out: "", err: "" });
+  assert.deepEqual(await run([]), { code: 7, asked: [{}], out: "", err: "" });
 });
 
 Deno.test("vis hands its flags to the screen", async () => {
@@ -52,8 +49,7 @@ Deno.test("vis shows a conversation in its own workspace, if this folder exists"
   const show = async (args: readonly string[], workspace: string) =>
     await run(["--conversation", "abc", ...args], { workspace });
   assert.deepEqual((await show([], elsewhere)).asked, [{ conversation: "abc", cwd: elsewhere }]);
-  const here = await show([], gone);
-  assert.deepEqual([here.asked, here.moved], [[{ conversation: "abc" }], [Deno.cwd()]], "the folder was moved");
+  assert.deepEqual((await show([], gone)).asked, [{ conversation: "abc" }]);
   const { code, err } = await show(["--cwd", "/tmp"], elsewhere);
   assert.equal(code, 2);
   assert.match(err, /Cannot use --cwd \/tmp: the conversation belongs to \/; leave out --cwd/);
