@@ -157,6 +157,9 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
+/** A server that shuts down aborts its queries with this reason. */
+export const SHUTDOWN = new DOMException("The server shuts down", "AbortError");
+
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }

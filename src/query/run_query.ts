@@ -1,4 +1,12 @@
-import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
+import {
+  Cancelled,
+  ConfigError,
+  HandedOver,
+  messageOf,
+  SHUTDOWN,
+  StoreError,
+  TakenOverError,
+} from "../domain/errors.ts";
 import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
 import { callsText } from "../domain/query/host_call.ts";
@@ -371,8 +379,18 @@ const DID_CHARS = 300;
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, settings, now }, started, request, askedMs, keptFiles }:
-    BegunQuery,
+  {
+    state,
+    extras,
+    ledger,
+    queryId,
+    parts: { environment, settings, now },
+    started,
+    request,
+    askedMs,
+    keptFiles,
+    signal,
+  }: BegunQuery,
 ): QueryResult {
   const { final } = state, only = readingModeOf(settings);
   const ms = Math.max(0, now() - started - askedMs());
@@ -390,6 +408,7 @@ function compose(
     prose: state.prose,
     unsupported: state.unsupported,
   }));
+  const isTemporary = reason === "provider" ? state.temporary : reason === "cancelled" && signal.reason === SHUTDOWN;
   const did = oneLine(callsText(state.calls.linesWithin(DID_CHARS)), DID_CHARS);
   const work = state.work.facts(state.changed, { claimed: only === null && isAboutWork(answer, request) });
   return {
@@ -404,7 +423,7 @@ function compose(
     ...ledger.spent,
     ms,
     ...(final?.answer || reason === "answered" ? {} : { noAnswer: true as const }),
-    ...(reason === "provider" && state.temporary ? { temporary: true as const } : {}),
+    ...(isTemporary ? { temporary: true as const } : {}),
     notes: [
       ...final?.notes ?? [],
       ...work.text === "" ? [] : [work.text],

@@ -1,5 +1,6 @@
 import type { Conversation, Conversations, SharedQueries } from "../../conversation/conversations.ts";
 import { type AskOptions, WaitingQuestions } from "../../conversation/ask_options.ts";
+import { SHUTDOWN } from "../../domain/errors.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { Emit } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
@@ -107,7 +108,7 @@ export class Runs {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
+    const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel(SHUTDOWN)), graceMs);
     try {
       while (this.#running.size > 0) await Promise.allSettled([...this.#running.keys()].map(({ ended }) => ended));
     } finally {
@@ -192,8 +193,8 @@ export class LiveRun {
     return this.#newest;
   }
 
-  cancel(): void {
-    this.#controller.abort();
+  cancel(reason?: typeof SHUTDOWN): void {
+    this.#controller.abort(reason);
   }
 
   rest(): void {

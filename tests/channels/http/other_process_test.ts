@@ -315,3 +315,30 @@ Deno.test(
     assert.equal(results[0].queryId, results[1].queryId);
   }),
 );
+
+Deno.test(
+  "a repeated request that asks for the rest runs a query after a shutdown of its server, but not after `cancel`",
+  withServers(async (servers) => {
+    const one = await servers.start(1, [replyJson("var kept = 1"), final("never")], { at: 1 });
+    const other = await servers.start(2, [replyJson("kept + 1", { final: "kept {{kept}}" }), final("never")], {
+      at: 1,
+    });
+    await using second = other.rig;
+    const id = await second.conversation(), body = { request: "x" };
+    const stopped = one.rig.post(messages(id), body, KEY);
+    await until(async () => await iterationsOf(second, id) === 1);
+    await one.rig.close();
+    const { queryId, reason, temporary } = await (await stopped).json();
+    assert.deepEqual([reason, temporary], ["cancelled", true]);
+    const rest = await (await second.post(messages(id), body, REST)).json();
+    assert.equal(rest.answer, "kept 1");
+    assert.notEqual(rest.queryId, queryId);
+    const events = await second.post(messages(id), { request: "y" }, { "idempotency-key": "l", ...SSE });
+    assert.equal((await second.post(`/api/v1/conversations/${id}/cancel`)).status, 200);
+    assert.equal((await allEvents(events)).at(-1)?.event, "cancelled");
+    const again = await (await second.post(messages(id), { request: "y" }, { ...REST, "idempotency-key": "l" })).json();
+    assert.equal(again.reason, "cancelled");
+    const { items } = await (await second.ask(`/api/v1/conversations/${id}/queries`)).json();
+    assert.equal(items.length, 3, "the cancelled query ran once");
+  }),
+);

@@ -21,7 +21,7 @@ const KEY_HEADER = {
 };
 const RESUME_HEADER = {
   "X-Vis-Resume":
-    "With true, resume the query that the key started, if this query was interrupted. The key then refers to " +
+    "With true, resume the query that the key started, if its process crashed or exited. The key then refers to " +
     "the resumed query",
 };
 const RETRY = "Run a query again from the state before it; clients can still read the previous run. The header " +
@@ -186,7 +186,7 @@ async function resume(
 ): Promise<StartedQuery> {
   const { conversations } = c.env.parts;
   const query = sent && await conversations.records.query(sent.queryId);
-  if (query?.status !== "interrupted") return sent;
+  if (query?.status !== "interrupted" || query.reason === "cancelled" && !query.temporary) return sent;
   const conversation = await conversations.byId(query.branchId);
   // After the first iteration, the database has the context.
   const { context, ...rest } = body;

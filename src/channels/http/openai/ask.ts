@@ -76,7 +76,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { heartbeatMs } = parts.limits;
   if (body.stream) return eventStream(asked.events(query.events(), begun), { headers, heartbeatMs, left });
   const result = await query.result();
-  const failure = openAiFailure(result, c.env.runs);
+  const failure = openAiFailure(result);
   if (failure) throw failure;
   return c.json(await asked.whole(result, begun), 200, headers);
 }
@@ -343,10 +343,10 @@ type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "tem
 
 /** Returns null for a stored answer. Clients repeat a request after a 5xx, so an end that would occur again has status
  * 400. */
-export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
+export function openAiFailure(result: Ended): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
-  const passing = temporary ? "provider" : closing && reason === "cancelled" ? "unavailable" : PASSING[reason];
+  const passing = !temporary ? PASSING[reason] : reason === "cancelled" ? "unavailable" : "provider";
   return new Problem(shownAnswer(result), passing ? { kind: passing } : { kind: "no-answer", code: reason });
 }
 

@@ -5,7 +5,6 @@ import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain
 import type { Env } from "../http_parts.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { describeIn, EVENT_STREAM, validJson } from "../route.ts";
-import type { Runs } from "../live_runs.ts";
 import {
   MessageSchema,
   OPENAI_HEADERS,
@@ -87,14 +86,14 @@ chat.post(
   validJson(ChatCompletionBody),
   async (c) => {
     const body = c.req.valid("json");
-    const { parts, runs } = c.env;
+    const { parts } = c.env;
     servedModel(parts, body.model);
     const facts = { model: body.model, at: parts.now() };
     const includeUsage = body.stream_options?.include_usage === true;
     return await openAiAsk(c, {
       ...{ body, known: ChatCompletionBody.shape, target: await openAiTarget(c, body) },
       given: { messages: body.messages, field: "messages", format: body.response_format },
-      events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage, runs }),
+      events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage }),
       whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
     });
   },
@@ -122,10 +121,9 @@ function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
 
 async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
-  { facts, includeUsage, runs }: {
+  { facts, includeUsage }: {
     readonly facts: CompletionFacts;
     readonly includeUsage: boolean;
-    readonly runs: Pick<Runs, "closing">;
   },
 ): AsyncGenerator<string> {
   const usage = includeUsage ? { usage: null } : {};
@@ -142,7 +140,7 @@ async function* completionChunks(
     if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });
     if (!isEnd(event)) continue;
     const { result } = event;
-    const failure = openAiFailure(result, runs);
+    const failure = openAiFailure(result);
     if (failure) yield line(openAiErrorBody(failure));
     else {
       yield chunk({ content: result.answer });
