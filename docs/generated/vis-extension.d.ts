@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4946551d9fb5f870fcbcdd3b12685846d21ea3ee05c1b2ea6ffcb55121bdf62f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dadf06cd3074b151ee4f07402cb3f9cfd429e23b5aeb731b709a5bc250dbcfd0
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
