@@ -113,9 +113,10 @@ export class QueryProgress {
   block = 0;
   #model = "the model";
   #detail = "";
-  #call: { readonly since: number; readonly limitMs: number | undefined } | null = null;
-  #askedAt = 0;
-  #askedMs = 0;
+  #calledAt = 0;
+  #limitMs: number | undefined;
+  /** During a question, this is the negative time of its start, plus the time of earlier questions. */
+  #asked = 0;
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -127,16 +128,15 @@ export class QueryProgress {
    * which the call waited for the user does not count.
    */
   get callTime(): string {
-    const isCalling = this.phase === "calling" && this.question === null;
-    const ms = isCalling && this.#call !== null ? this.#now() - this.#call.since : 0;
+    if (this.phase !== "calling" || this.question !== null) return "";
+    const ms = this.#now() - this.#calledAt - this.askedMs;
     if (ms < TIMED_FROM_MS) return "";
-    const limit = this.#call?.limitMs;
-    return limit === undefined ? runningText(ms) : `${runningText(ms)} of ${runningText(limit)}`;
+    return runningText(ms) + (this.#limitMs === undefined ? "" : ` of ${runningText(this.#limitMs)}`);
   }
 
   /** The time of a query does not include the time for which it waited for the user. */
   get askedMs(): number {
-    return this.#askedMs + (this.question === null ? 0 : this.#now() - this.#askedAt);
+    return this.question === null ? this.#asked : this.#asked + this.#now();
   }
 
   get doing(): string {
@@ -149,20 +149,17 @@ export class QueryProgress {
   }
 
   take(event: QueryEvent): void {
-    if (event.type === "approval_requested") [this.question, this.#askedAt] = [event, this.#now()];
-    else if (event.type === "approval_answered") {
+    if (event.type === "approval_requested") {
+      this.#asked = this.askedMs - this.#now();
+      this.question = event;
+    } else if (event.type === "approval_answered") {
       if (this.question !== null) this.step?.asked.push(askedText(this.question, event));
-      this.#askedMs = this.askedMs;
-      this.question = null;
-      if (this.#call !== null) {
-        const { since } = this.#call;
-        this.#call = { ...this.#call, since: since + this.#now() - Math.max(since, this.#askedAt) };
-      }
+      this.#answered();
     }
     this.late = null;
     if (isChild(event)) return this.#takeChild(event);
     if (this.#isLate(event)) return this.#takeLate(event);
-    if (isEnd(event)) this.question = null;
+    if (isEnd(event)) this.#answered();
     if (isEnd(event) || event.type === "iteration_finished" && event.outcome !== "final") this.draft = "";
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) {
@@ -183,6 +180,11 @@ export class QueryProgress {
       this.draft = "";
     } else if (event.type === "retrying" || event.type === "waiting") this.#delay(event);
     else if (this.step !== null) this.#change(this.step, event);
+  }
+
+  #answered(): void {
+    this.#asked = this.askedMs;
+    this.question = null;
   }
 
   #isLate({ type, iteration }: QueryEvent): boolean {
@@ -226,7 +228,8 @@ export class QueryProgress {
         const begins = event.phase === "start" && event.action !== undefined; // Functions of Vis itself have no action.
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
         block.calling = this.#detail = begins ? callingText(event) : "";
-        this.#call = begins ? { since: this.#now(), limitMs: event.limitMs } : null;
+        this.#calledAt = this.#now() - this.askedMs;
+        this.#limitMs = event.limitMs;
         block.printing = "";
         block.tally.take(event);
         block.diffs.push(...event.diffs ?? []);

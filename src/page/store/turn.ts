@@ -88,7 +88,7 @@ export class Turn {
     this.running.value = true;
     this.open.value = true;
     this.#clock = setInterval(() => {
-      this.elapsed.value = Math.max(0, Date.now() - at - this.#progress.askedMs);
+      this.elapsed.value = Date.now() - at - this.#progress.askedMs;
       this.#say();
     }, 1000);
   }

@@ -217,4 +217,10 @@ Deno.test("callTime leaves out the time of a question", () => {
   emitter.send({ type: "approval_answered", id: "2", decision: "once", reason: "" });
   now += 5_000;
   assert.equal(progress.callTime, "5 s");
+  const { askedMs } = progress;
+  emitter.send({ type: "approval_requested", id: "3", extension: "e", what: "run", why: "", scope: "x" });
+  now += 1_000;
+  emitter.send({ type: "cancelled", result: RESULT });
+  now += 1_000;
+  assert.equal(progress.askedMs, askedMs + 1_000, "the end of the query ends the question");
 });
