@@ -1,10 +1,10 @@
-import { addedFolderOf, below, confine, type Workspace } from "./confine.ts";
+import { addedFolderOf, below, confine, type Workspace, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
-import { plainPath, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
-import { advised, editDistance, Pace, someOf } from "@vis/extension";
-import { dirname, join } from "node:path";
+import { plainPath, rulesAbove, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
+import { advised, editDistance, isWithin, Pace, someOf } from "@vis/extension";
+import { dirname, join, resolve } from "node:path";
 
 export interface FindOptions {
   readonly limit?: number | undefined;
@@ -27,8 +27,8 @@ export async function findFiles(
     const matcher = new GlobMatcher(patterns, folder === "" ? context.tree : undefined);
     const start = confine(context, folder === "" ? matcher.start : join(folder, matcher.start));
     if (start.info?.kind !== "dir") continue;
-    const of = { tree: context.tree, start: start.real, named: start.path, all: options.all ?? false };
-    for (const entry of walk({ ...of, depth: matcher.depth })) {
+    const named = matcher.bases.map((base) => join(folder, base));
+    for (const entry of walkWith(context, start, { named, all: options.all ?? false, depth: matcher.depth })) {
       if (pace.due) await pace.rest();
       if (entry === null) continue;
       if (entry.type !== "file" || !matcher.matches(below(folder, entry.path))) continue;
@@ -38,6 +38,35 @@ export async function findFiles(
     }
   }
   return found;
+}
+
+/** Also walks the ignored folders among `named`, which a walk from `start` skips. */
+export function* walkWith(
+  workspace: Workspace,
+  start: WorkspacePath,
+  { named, all, depth }: { readonly named: readonly string[]; readonly all: boolean; readonly depth: number },
+): Generator<WalkEntry | null> {
+  for (const { real, path } of [start, ...all ? [] : ignoredFolders(workspace, start, named)]) {
+    yield* walk({ tree: workspace.tree, start: real, named: path, all, depth });
+  }
+}
+
+function ignoredFolders(
+  workspace: Workspace,
+  start: WorkspacePath,
+  named: readonly string[],
+): readonly WorkspacePath[] {
+  const { root } = workspace;
+  using tree = workspace.tree.held(start.real);
+  if (named.length === 0 || rulesAbove(tree, start.real) === null) return [];
+  const ignored = new Map(
+    named.map((path) => confine(workspace, path))
+      .filter(({ real, info }) => info?.kind === "dir" && isWithin(resolve(root, real), resolve(root, start.real)))
+      .filter(({ real }) => rulesAbove(tree, real) === null)
+      .map((place) => [place.real, place]),
+  );
+  const places = [...ignored.values()];
+  return places.filter(({ real }) => !places.some((one) => real.startsWith(`${one.real}/`)));
 }
 
 interface FolderPatterns {

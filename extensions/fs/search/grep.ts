@@ -1,13 +1,14 @@
 import { below, confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { byFolder, missing, withFolders } from "../find_files.ts";
+import { byFolder, missing, walkWith, withFolders } from "../find_files.ts";
 import { isHiddenSecret } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
-import { plainPath, walk } from "../walk/walk.ts";
+import { plainPath } from "../walk/walk.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import type { Hit, MatchOptions } from "./line_scanner.ts";
 import { advised, counted, Pace, someOf } from "@vis/extension";
+import { join } from "node:path";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
@@ -133,9 +134,11 @@ async function* filesOf(
 ): AsyncGenerator<Candidate> {
   const starts = options.path === undefined ? [] : [options.path].flat();
   const globs = options.glob === undefined ? [ANY] : globsOf(context, options.glob);
-  const places = starts.length > 0
+  const isGiven = starts.length > 0;
+  const places = isGiven
     ? starts.map((start) => ({ start, globs }))
-    : globs.map((glob) => ({ start: glob.folder || ".", globs: [glob] }));
+    : globs.filter(({ start }) => confine(context, start).info?.kind === "dir")
+      .map((glob) => ({ start: glob.start, globs: [glob] }));
   const seen = new Set<string>();
   for (const { start, globs } of places) {
     const place = await startAt(context, start, left);
@@ -145,20 +148,15 @@ async function* filesOf(
       seen.add(place.path);
       continue;
     }
-    const inStart = place.path === "." ? 0 : place.path.length + 1;
+    const inStart = !isGiven || place.path === "." ? 0 : place.path.length + 1;
     const isWanted = (path: string): boolean =>
       globs.some(({ folder, matches }) =>
         path.startsWith(folder) && matches(below(folder, path)) || matches(path.slice(inStart))
       );
-    for (
-      const entry of walk({
-        tree: context.tree,
-        start: place.real,
-        named: place.path,
-        all: options.all ?? false,
-        depth: Infinity,
-      })
-    ) {
+    const named = globs.flatMap(({ folder, bases }) =>
+      bases.flatMap((base) => [join(folder, base), join(start, base)])
+    );
+    for (const entry of walkWith(context, place, { named, all: options.all ?? false, depth: Infinity })) {
       if (pace.due) await pace.rest();
       if (entry === null) continue;
       const path = plainPath(context.tree, entry.path);
@@ -190,10 +188,12 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
 
 interface FolderGlob {
   readonly folder: string;
+  readonly start: string;
+  readonly bases: readonly string[];
   readonly matches: (path: string) => boolean;
 }
 
-const ANY: FolderGlob = { folder: "", matches: () => true };
+const ANY: FolderGlob = { folder: "", start: ".", bases: [], matches: () => true };
 
 function globsOf(workspace: Workspace, glob: string | readonly string[]): readonly FolderGlob[] {
   const patterns = withFolders(workspace, typeof glob === "string" ? [glob] : glob).map((one) => {
@@ -202,7 +202,8 @@ function globsOf(workspace: Workspace, glob: string | readonly string[]): readon
   });
   return byFolder(workspace, patterns).map(({ folder, patterns }) => {
     const matcher = new GlobMatcher(patterns, folder === "" ? workspace.tree : undefined);
-    return { folder, matches: (path) => matcher.matches(path) };
+    const { bases } = matcher, start = join(folder, matcher.start);
+    return { folder, start, bases, matches: (path) => matcher.matches(path) };
   });
 }
 

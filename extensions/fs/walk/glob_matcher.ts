@@ -11,6 +11,8 @@ export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
+  /** Each path that matches is below one of these folders. */
+  readonly bases: readonly string[];
   readonly depth: number;
   readonly #below: string;
 
@@ -30,7 +32,9 @@ export class GlobMatcher {
     this.#unwanted = patterns.filter((pattern) => pattern.startsWith("!")).flatMap((one) => all(one.slice(1)));
     const bases = this.#wanted.map(plainBase);
     const shared = commonOf(bases);
-    this.start = posix.relative(`/${this.#below}`, `/${shared.join("/")}`) || ".";
+    const path = (base: readonly string[]) => posix.relative(`/${this.#below}`, `/${base.join("/")}`) || ".";
+    this.start = path(shared);
+    this.bases = [...new Set(bases.map(path))];
     const depths = this.#wanted.map((one) => one.includes("**") ? Infinity : one.length - shared.length);
     this.depth = Math.max(1, ...depths);
   }

@@ -100,6 +100,9 @@ Deno.test("fs.glob() takes ignored files on request, .git not even then", async 
 Deno.test("fs.glob() sees an ignored folder that is named on purpose", async () => {
   await using workspace = await Workspace.with(TREE);
   assert.deepEqual(await workspace.call("glob", "node_modules/pkg/*.ts"), ["node_modules/pkg/index.ts"]);
+  assert.deepEqual(await workspace.call("glob", ["*.ts", "build/*", "{node_modules,src}/**/*.ts"]), [
+    ...["a.ts", "src/build/in.ts", "build/out.ts", "node_modules/pkg/index.ts"],
+  ]);
 });
 
 Deno.test("fs.glob() gives the first of a limit, and nothing where the folder is missing", async () => {

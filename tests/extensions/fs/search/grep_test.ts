@@ -39,6 +39,19 @@ Deno.test("fs.grep() accepts path, glob, case, literal and several paths", async
   ]);
 });
 
+Deno.test("fs.grep() and fs.count() search an ignored folder that a glob names", async () => {
+  await using workspace = await Workspace.with({ ".gitignore": "out/\n", "src/out/deep/a.txt": "hit", "b.txt": "hit" });
+  const found = ["src/out/deep/a.txt:1"];
+  const grep = async (where: unknown): Promise<string[]> => places(await workspace.call("grep", "hit", where));
+  assert.deepEqual(await grep({ glob: "src/out/**" }), found);
+  assert.deepEqual(await grep({ glob: ["*.txt", "src/out/deep/*.txt"] }), ["b.txt:1", ...found]);
+  assert.deepEqual(await grep({ path: ".", glob: "src/out/**" }), found);
+  assert.deepEqual(await grep({ path: "src", glob: "out/**" }), found);
+  assert.deepEqual(await grep({ glob: "src/out/**", all: true }), found);
+  assert.deepEqual(await grep({ glob: "nope/**" }), []);
+  assert.equal(await workspace.call("count", "hit", { glob: "src/out/deep/*.txt" }), 1);
+});
+
 Deno.test("fs.grep() accepts other forms of arguments that models write", async () => {
   await using workspace = await Workspace.with(FILES);
   assert.deepEqual(places(await workspace.call("grep", /todo/i, "src", { glob: "*.ts" })), ["src/deep/b.ts:1"]);
