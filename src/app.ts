@@ -157,7 +157,7 @@ function careServices(extensions: Extensions): Care {
       if (own) return own.text;
       PROCESS_LIMITS.hold();
       const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
-      return (await admin.requests()).find(named)?.text ?? null;
+      return (await admin.requests(request.extension)).find(named)?.text ?? null;
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([

@@ -187,7 +187,10 @@ export interface ExtensionAdmin {
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
+  /** `named` lists folders of further extensions. */
+  requests(
+    named?: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import testingTypes from "../../../docs/extend/vis-extension-testing.d.ts" with { type: "text" };
 import extensionTypes from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
+import { COMMANDS } from "../../channels/cli/cli.ts";
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { inputFault } from "../../domain/input_fault.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
@@ -57,10 +58,17 @@ export async function checkExtensions(
       const there = active.list.some((one) => one.namespace === namespace);
       return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this check"}` };
     }),
+    ...shadowedCommands(own),
     ...await run(own, { active, view }),
     ...first && own.length === 0 ? [] : await sources(folder.path, { own, active, settings }),
     ...own.length > 0 ? await calls(folder.path, { active, view }) : [],
   ];
+}
+
+export function shadowedCommands(of: readonly Extension[]): readonly ExtensionCheck[] {
+  const names = of.flatMap(({ cli = [] }) => cli.map(({ name }) => name)).filter((name) => COMMANDS.includes(name));
+  const found = "a command of Vis has this name, so the command of the extension never runs; choose another name";
+  return names.map((name) => ({ what: `vis ${name}`, ok: true, skipped: true, found }));
 }
 
 async function run(

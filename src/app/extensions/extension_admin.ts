@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { COMMANDS } from "../../channels/cli/cli.ts";
 import { settingList } from "../../config/setting_list.ts";
 import { counted } from "../../domain/kit/text.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, reasonOf, UsageError } from "../../domain/errors.ts";
@@ -39,7 +40,7 @@ import {
   shippedExtensions,
   type ShippedParts,
 } from "../settings/settings.ts";
-import { checkExtensions, newExtension, testExtensions } from "./check_extensions.ts";
+import { checkExtensions, newExtension, shadowedCommands, testExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, unknownExtensions } from "./extension_source.ts";
 
 const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
@@ -110,9 +111,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async check(path: string | null): Promise<readonly ExtensionCheck[]> {
     if (path === null) {
-      const { loaded, skipped } = await this.#load({ off: true });
+      const { loaded, skipped, folders } = await this.#load({ off: true });
       return [
         ...loaded.map(({ namespace, version }) => ({ what: namespace, ok: true, found: version })),
+        ...shadowedCommands(loaded.filter(({ namespace }) => folders.has(namespace))),
         ...skipped.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
       ];
     }
@@ -239,12 +241,13 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return await extensionCommands(this.#settings, this.#parts);
   }
 
-  async requests(): ReturnType<ExtensionAdmin["requests"]> {
+  async requests(named: readonly string[] = []): ReturnType<ExtensionAdmin["requests"]> {
     const settings = this.#settings;
     const { workspace, home } = settings, secrets = secretsIn(settings, workspace);
     const root = rootOf(settings, this.#parts.env);
     const place = { workspace, ...(root === null ? {} : { root }), home, secrets };
-    const { loaded } = await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
+    const folders = await discoverFolders({ ...settings, paths: named.map((path) => resolve(path)) });
+    const { loaded } = await buildRegistry(settings, this.#parts, { folders });
     const lists = await Promise.allSettled(loaded.map(async ({ requests }) => await requests?.(place) ?? []));
     return lists.flatMap((list) => list.status === "fulfilled" ? list.value : [])
       .filter(({ name }) => REQUEST_NAME.test(name));
@@ -331,7 +334,7 @@ function factsOf(extension: Extension, folder: FoundFolder | undefined): Extensi
     doc,
     path: folder?.path ?? "",
     reason: "",
-    commands: cli.map(({ name }) => name),
+    commands: cli.map(({ name }) => name).filter((name) => folder === undefined || !COMMANDS.includes(name)),
   };
 }
 

@@ -137,6 +137,21 @@ function untyped(module: string): string {
   return module.replace(", type Extension }", " }").replace("spec: Extension", "spec").replaceAll("n: number", "n");
 }
 
+Deno.test("list() and check() know that a command of Vis takes precedence over one of a folder", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const cli = ["run", "reindex"].map((name) => `{ name: "${name}", doc: "D.", run: () => Promise.resolve() }`);
+    const path = await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf({ entry: "mod.js" }),
+      "mod.js": untyped(moduleOf(`cli: [${cli}],`)),
+    });
+    assert.deepEqual((await admin.list()).find(({ name }) => name === "test.a")?.commands, ["reindex"]);
+    for (const where of [path, null]) {
+      const found = (await admin.check(where)).filter(({ skipped }) => skipped).map(({ what, ok }) => [what, ok]);
+      assert.deepEqual(found, [["vis run", true]], String(where));
+    }
+  }));
+
 Deno.test("check() names undeclared types in returns and in parameters", async () => {
   const symbol = (name: string, returns: string, args = "z.number()"): string =>
     `fn("${name}", (_env, n: number) => n, { doc: "F.", args: z.tuple([${args}]), returns: ${

@@ -69,3 +69,16 @@ Deno.test("requests() lists the names that extensions offer, except faulty ones 
     const found = await new AppExtensionAdmin(settings, { shipped, env: {} }).requests();
     assert.deepEqual(found, [{ name: "release", doc: "How to release", text: `Release ${home}` }]);
   }));
+
+Deno.test("requests() lists the names of extensions in further folders", () =>
+  withFolder(async (home) => {
+    const settings = { ...await settingsOf({ home }), workspace: home };
+    const requests = 'requests: () => [{ name: "greet", doc: "Greets", text: "Say hello" }],';
+    const folder = await write(join(home, "a"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf(requests),
+    });
+    const admin = new AppExtensionAdmin(settings, { shipped: {}, env: {} });
+    assert.deepEqual(await admin.requests(), []);
+    assert.deepEqual((await admin.requests([folder])).map(({ name }) => name), ["greet"]);
+  }));
