@@ -291,7 +291,8 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
     const unknown = await new AppExtensionAdmin(settings, parts).unknown([...allow ?? [], ...deny]);
     const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
     const faults = all.filter((one) =>
-      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
+      one.state !== "loaded" && one.state !== "off" && !denied(one.name) &&
+      (one.path !== "" || one.state === "misconfigured")
     );
     return [
       { name, state: "ok", found: `${loaded.length} loaded: ${loaded.map((one) => one.alias).join(", ")}`, fix: "" },

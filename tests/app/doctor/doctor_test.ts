@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
+import { manifestOf } from "../../extension/_folders.ts";
 import { sample } from "../../extension/_sample.ts";
 import { checkRuntime, doctor, settingsFault } from "../../../src/app/doctor/doctor.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
@@ -199,6 +200,14 @@ Deno.test("doctor() explains why an extension is excluded", () =>
     const { state, fix } = (await check()).get("extension: bad") ?? assert.fail();
     assert.equal(state, "warn");
     assert.match(fix, /^Run vis extensions check .*bad, or add bad to extensions\.deny$/);
+  }));
+
+Deno.test("doctor() does not warn about an extension that is off", () =>
+  withPlace(async ({ write, check }) => {
+    await write("home/extensions/a/vis.json", manifestOf({ entry: "mod.js" }));
+    await write("home/extensions/a/mod.js", 'export default { namespace: "test.a", onByDefault: false };');
+    await write("home/config.jsonc", JSON.stringify({ ...OWN, extensions: { allow: [] } }));
+    assert.equal((await check()).get("extension: test.a"), undefined);
   }));
 
 Deno.test("doctor() ends at its signal although a service does not answer", () =>
