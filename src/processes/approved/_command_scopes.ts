@@ -98,8 +98,9 @@ const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
     mosh scp sftp rsync docker podman nerdctl buildah kubectl helm npx pnpx bunx uvx pipx setsid stdbuf unbuffer script
     strace ltrace perf valgrind unshare nsenter chroot flock entr tmux screen at batch systemd-run start-stop-daemon
     open xdg-open nix nix-shell direnv hyperfine ld.so rundll32 wscript cscript mshta start caffeinate`),
+  "a program whose hooks or settings can run other programs": words("git gh hg svn"),
   "a program that changes settings or rights": words(`
-    git gh hg svn crontab launchctl systemctl service reg schtasks chmod chown chgrp chattr setfacl setfattr dd mkfs
+    crontab launchctl systemctl service reg schtasks chmod chown chgrp chattr setfacl setfattr dd mkfs
     mount umount killall pkill shutdown reboot passwd useradd usermod defaults dscl ln install sysctl iptables
     ssh-keygen ssh-add gpg security`),
   "a program that sends data out": words(`
@@ -524,6 +525,7 @@ function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | n
 
 function shown(text: string): string {
   if (text === "\n") return "a line break";
-  if (text === "'" || text === '"') return `${text} around text that a shell may change`;
+  if (text === "'" || text === '"') return "quoted text with special characters";
+  if (text === "~") return "~, which a shell may replace by a folder";
   return /^[\x21-\x7e]+$/.test(text) ? text : "a character that is not plain ASCII";
 }
