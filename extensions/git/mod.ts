@@ -228,7 +228,7 @@ export default defineExtension({
     fn("add", (env: EnvironmentView, of: string | readonly string[]) => add(env, of), {
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
       untimed: true,
-      action: { doing: "staging", done: "staged", things: "files" },
+      action: { doing: "staging", done: "staged", things: "paths" },
       outcome: ({ files, left }: Added) => counted(files.length + left, "file"),
       args: z.tuple([pathList.describe("paths")]),
       misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
@@ -298,7 +298,7 @@ export default defineExtension({
           "Makes files as they are staged or in a commit (from); staged: takes them out of the next commit instead. " +
           "What is discarded is in the commit saved.",
         untimed: true,
-        action: { doing: "restoring", done: "restored", things: "files" },
+        action: { doing: "restoring", done: "restored", things: "paths" },
         outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
           counted(files.length + left, "file"),
         args: z.tuple([pathList.describe("paths"), z.strictObject({ from: ref, staged: flag }).optional()]),
