@@ -509,14 +509,14 @@ class CallNotes {
 
 function realmParts(
   active: ActiveExtensions | null,
-): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "writers" | "globals"> {
+): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "granted" | "globals"> {
   return {
     functions: [...BUILTIN_NAMES, ...active?.functions ?? [], ...offFunctions(active)],
     untimed: active?.untimed ?? [],
     misnamed: active?.misnamed ?? {},
     constants: active?.constants ?? {},
     grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
-    writers: active?.writers ?? [],
+    granted: active?.granted ?? [],
     globals: active?.globals ?? [],
   };
 }

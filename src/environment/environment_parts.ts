@@ -26,7 +26,7 @@ export interface EnvironmentParts {
       | "misnamed"
       | "constants"
       | "grants"
-      | "writers"
+      | "granted"
       | "globals"
       | "modules"
       | "onModuleFailed"

@@ -202,7 +202,8 @@ export class SandboxSession {
         return await this.#open(signal);
       } catch (error) {
         if (this.#closed) throw new Cancelled("Conversation closed");
-        if (!(error instanceof SandboxEnded) || signal.aborted || time > 1) throw error;
+        const ended = error instanceof SandboxEnded || error instanceof Error && error.cause instanceof SandboxEnded;
+        if (!ended || signal.aborted || time > 1) throw error;
       }
     }
   }

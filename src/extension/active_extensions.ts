@@ -30,7 +30,7 @@ export interface ActiveExtensions {
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  readonly writers?: readonly string[];
+  readonly granted?: readonly { readonly namespace: string; readonly grants: ActiveExtensions["grants"] }[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
   readonly blocks: readonly string[];
@@ -91,7 +91,9 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     reads: (...call) => parts.some(({ reads }) => reads(...call)),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
-    writers: parts.flatMap(({ grants, list }) => grants.write.length > 0 ? list.map(({ namespace }) => namespace) : []),
+    granted: parts.flatMap(({ grants, list }) =>
+      Object.values(grants).some(({ length }) => length > 0) ? list.map(({ namespace }) => ({ namespace, grants })) : []
+    ),
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],
     modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -11,6 +11,7 @@ import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "../providers/router/routes.ts";
 import type { Steering } from "./steering.ts";
+import type { SandboxOptions } from "../sandbox/sandbox.ts";
 
 export interface QuerySettings {
   readonly budget: number;
@@ -56,7 +57,8 @@ export interface QueryParts extends
   > {
   readonly environment: Environment;
   readonly store: Store;
-  readonly trySandbox?: () => void;
+  /** Throws ConfigError if no sandbox with these grants can start. */
+  readonly trySandbox?: (of: Pick<SandboxOptions, "granted" | "workspace">) => void;
   readonly router: ModelCalls;
   readonly log: Log;
   readonly owner: ProcessOwner;

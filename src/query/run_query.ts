@@ -105,9 +105,12 @@ async function runWithin(
     return result;
   };
   try {
-    // If Vis cannot make the folder of the sandbox, the query ends before the model call.
-    if (!parts.environment.alive) parts.trySandbox?.();
-    const loop = new QueryLoop(await prepare(query), options.leaving);
+    const prepared = await prepare(query);
+    // If no sandbox can start, the query ends before the model call.
+    if (!parts.environment.alive) {
+      parts.trySandbox?.({ granted: prepared.active.granted ?? [], workspace: parts.environment.branch.workspace });
+    }
+    const loop = new QueryLoop(prepared, options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);
   } catch (error) {

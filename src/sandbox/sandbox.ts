@@ -40,7 +40,7 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  readonly writers?: readonly string[];
+  readonly granted?: readonly { readonly namespace: string; readonly grants: Grants }[];
   readonly globals?: readonly string[];
   readonly modules?: Readonly<Record<string, string>>;
   readonly onModuleFailed?: (module: FailedModule) => void;

@@ -44,7 +44,7 @@ export interface EngineOptions {
   readonly openSandbox?: typeof openSandbox;
   /** If true, each sandbox starts a child, as with `--all` or a given store. */
   readonly newChildren?: boolean;
-  readonly trySandbox?: () => void;
+  readonly trySandbox?: ConversationParts["trySandbox"];
   /** Without this function, extensions get no `spawn`. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { valueAt } from "../../config/layers.ts";
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
-import { ConfigError } from "../../domain/errors.ts";
+import { ConfigError, SandboxEnded } from "../../domain/errors.ts";
 import { runUndo } from "../../domain/undo.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
@@ -13,7 +13,7 @@ import { openStore, type OpenStoreOptions } from "../../persistence/open_store.t
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
 import type { QuerySettings } from "../../query/query_settings.ts";
-import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
+import { checkStart, openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import { WorkFolder } from "../../sandbox/launch.ts";
 import {
   missingWalls,
@@ -71,7 +71,10 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
-      trySandbox: () => new WorkFolder().remove(),
+      trySandbox: (of) => {
+        checkRealm(of, where);
+        new WorkFolder().remove();
+      },
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       // A replay works in a copy of the workspace.
       ...request.playback ? {} : await hooksOf(settings, commands),
@@ -345,21 +348,41 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-export async function startSandbox(
-  options: Omit<SandboxOptions, "limits">,
-  { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },
-): Promise<Sandbox> {
-  const { grants: { write }, writers: [writer = "an extension"] = [] } = options;
-  if (readOnly && write.length > 0) {
+type RealmSettings = Pick<Settings, "config"> & { readonly readOnly?: boolean };
+
+/** Throws ConfigError if the settings do not let the sandbox start. */
+function checkRealm(
+  { granted = [], workspace }: Pick<SandboxOptions, "granted" | "workspace">,
+  { config, readOnly = false }: RealmSettings,
+): void {
+  const writer = readOnly ? granted.find(({ grants }) => grants.write.length > 0) : undefined;
+  if (writer) {
+    const { namespace, grants: { write } } = writer;
     throw new ConfigError(
-      `Cannot run blocks: the workspace is read-only, but ${writer} lets blocks write ${
-        write[0]
-      }; remove ${writer} from ` +
-        "extensions.allow, or start Vis with --writable",
+      `Cannot run blocks: the workspace is read-only, but ${namespace} lets blocks write ${write[0]}; ` +
+        `remove ${namespace} from extensions.allow, or start Vis with --writable`,
     );
   }
-  const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
-  const sandbox = await openSandbox(limited);
+  checkStart({ granted, launcher: config.sandbox.launcher, ...workspace === undefined ? {} : { workspace } });
+}
+
+export async function startSandbox(
+  options: Omit<SandboxOptions, "limits">,
+  settings: RealmSettings,
+): Promise<Sandbox> {
+  const { config } = settings, { launcher } = config.sandbox;
+  checkRealm(options, settings);
+  const limited: SandboxOptions = { ...options, launcher, limits: limitsOf(config) };
+  const sandbox = await openSandbox(limited).catch((error: unknown) => {
+    const cause = launcher.length > 0
+      ? `sandbox.launcher ${launcher.join(" ")}`
+      : (options.granted ?? []).map(({ namespace }) => `the grants of extension ${namespace}`).join(" and ");
+    if (!(error instanceof SandboxEnded) || cause === "" || options.signal?.aborted) throw error;
+    throw new ConfigError(`Cannot start the sandbox with ${cause}: ${error.why}`, {
+      advice: "vis doctor tests the sandbox",
+      cause: error,
+    });
+  });
   const missing = missingWalls(sandbox.walls, config.sandbox.require);
   if (missing.length === 0) return sandbox;
   await sandbox.close();

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
+import { ConfigError, fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/sandbox_grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { failedBlock, type FormerResults } from "../../domain/query/host_call.ts";
@@ -76,13 +76,6 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
     const { limits: { memoryBytes, outputBytes, previewChars }, launcher = [] } = options;
     const access = resolveGrants(options);
-    const paths = [...access.read, ...access.write].map(({ path }) => path);
-    if (launcher.length > 0 && paths.length > 0) {
-      throw new Error(
-        `Cannot grant ${paths.join(", ")} to the sandbox: the launcher ${launcher.join(" ")} may run it on another ` +
-          "machine; unset sandbox.launcher, or deny the extension that declares the grant",
-      );
-    }
     const setup: Setup = {
       version: PROTOCOL_VERSION,
       walls,
@@ -127,14 +120,47 @@ function started(program: ChildProgram, root: string | undefined): Started {
   }
 }
 
-type GrantOptions = Pick<SandboxOptions, "grants" | "globals" | "workspace" | "environment">;
+/** Throws ConfigError if Vis cannot run the launcher, or cannot apply the grants of an extension. */
+export function checkStart(
+  { granted = [], launcher = [], workspace }: Partial<Pick<SandboxOptions, "granted" | "launcher" | "workspace">>,
+): void {
+  const [program] = launcher;
+  const fault = program === undefined ? "" : isAbsolute(program) ? missingFile(program) : "it is not an absolute path";
+  if (fault !== "") {
+    throw new ConfigError(`Cannot run ${program}, the first word of sandbox.launcher: ${fault}`, {
+      advice: "correct this setting",
+    });
+  }
+  for (const { namespace, grants } of granted) {
+    try {
+      resolveGrants({ grants, launcher, ...workspace === undefined ? {} : { workspace } });
+    } catch (error) {
+      throw new ConfigError(`Cannot use extension ${namespace}: ${reasonOf(error)}`, {
+        advice: `--no-extension ${namespace} starts Vis without it`,
+        cause: error,
+      });
+    }
+  }
+}
+
+function missingFile(path: string): string {
+  try {
+    return Deno.statSync(path).isFile ? "" : "it is not a file";
+  } catch (error) {
+    return fileFault(error);
+  }
+}
+
+type GrantOptions = Pick<SandboxOptions, "grants" | "globals" | "workspace" | "environment" | "launcher">;
 
 const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Throws for a grant that the walls cannot apply exactly as requested, because no grant may become wider. */
-function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
+function resolveGrants(
+  { grants, globals = [], workspace = "", environment = {}, launcher = [] }: GrantOptions,
+): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
       throw new Error(
@@ -150,6 +176,13 @@ function resolveGrants({ grants, globals = [], workspace = "", environment = {} 
     if (grants[kind].length === 0) {
       throw new Error(`Cannot give the sandbox ${name}: no grant for ${kind} exists; declare this grant too`);
     }
+  }
+  const paths = [...grants.read, ...grants.write];
+  if (launcher.length > 0 && paths.length > 0) {
+    throw new Error(
+      `Cannot grant ${paths.join(", ")} to the sandbox: the launcher ${launcher.join(" ")} may run it on another ` +
+        "machine; unset sandbox.launcher, or deny the extension that declares the grant",
+    );
   }
   const net = grants.net.map(parseNetGrant);
   return {

@@ -68,11 +68,53 @@ Deno.test("startSandbox() runs no code if a required wall does not hold", async 
 
 Deno.test("startSandbox() names the extension that would write in a read-only workspace", async () => {
   const { config } = await loadConfig({ file: null, env: {}, flags: {} });
-  const options = { ...OPTIONS, grants: { ...OPTIONS.grants, write: ["out"] }, writers: ["acme.report"] };
+  const options = {
+    ...OPTIONS,
+    grants: { ...OPTIONS.grants, write: ["out"] },
+    granted: [{ namespace: "acme.report", grants: { ...OPTIONS.grants, write: ["out"] } }],
+  };
   await assert.rejects(
     startSandbox(options, { config, readOnly: true }),
     /the workspace is read-only, but acme\.report lets blocks write out; remove acme\.report from extensions\.allow/,
   );
+});
+
+Deno.test("openSession() names a missing launcher and a grant that cannot apply, and calls no model", async () => {
+  await withFolder(async (folder) => {
+    const book = { ...ACME, globals: ["Deno.readTextFile"], allow: { read: ["handbook"] } };
+    const shipped = { acme: () => Promise.resolve({ default: defineExtension(book) }) };
+    const launcher = (path: string) => ({ sandbox: { launcher: [path] } });
+    const faults = [
+      [{}, /^Cannot use extension acme: cannot grant read handbook .* does not exist; --no-extension acme starts/],
+      [launcher("/no/such"), /^Cannot run \/no\/such, the first word of sandbox\.launcher: there is no such file/],
+      [launcher("sh"), /^Cannot run sh, the first word of sandbox\.launcher: it is not an absolute path/],
+    ] as const;
+    for (const [settings, message] of faults) {
+      await Deno.writeTextFile(`${folder}/config.jsonc`, JSON.stringify(settings));
+      const parts = { env: { VIS_HOME: folder, HOME: folder }, shipped };
+      const { conversations, close } = await openSession({ cwd: folder, db: ":memory:", provider: "demo" }, parts);
+      try {
+        const branch = await conversations.create({ title: "t", channel: "cli", workspace: folder });
+        const options = { signal: new AbortController().signal, emit: () => {} };
+        await assert.rejects(conversations.ask(branch, "hi", options), { name: "ConfigError", message });
+        const [query] = await conversations.queries(branch);
+        assert.deepEqual([query?.reason, query?.iterations], ["configuration", 0]);
+      } finally {
+        await close();
+      }
+    }
+  });
+});
+
+Deno.test("startSandbox() names the setting of a launcher that ends before the sandbox starts", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const { config } = await loadConfig({ file: null, env: {}, flags: {} });
+  const sandbox = { ...config.sandbox, launcher: ["/bin/sh", "-c", "exit 7"] };
+  await assert.rejects(startSandbox(OPTIONS, { config: { ...config, sandbox } }), {
+    name: "ConfigError",
+    message: /^Cannot start the sandbox with sandbox\.launcher \/bin\/sh -c exit 7: exit code 7/,
+  });
 });
 
 Deno.test("openSession() useModel uses another provider from the next call on", async () => {
