@@ -141,7 +141,7 @@ export class ExtensionRegistry {
       try {
         const asked = () => extension.extend?.(this.#view(extension, { env, own }));
         for (const one of await this.#answer(asked, EXTEND_MS) ?? []) {
-          this.#addQuietly(one, { env, own, faults });
+          this.#addQuietly(one, extension, { env, own, faults });
         }
       } catch (error) {
         this.#failed({ namespace: extension.namespace, phase: "extend", error }, { env, own, faults });
@@ -149,11 +149,11 @@ export class ExtensionRegistry {
     }
   }
 
-  #addQuietly(extension: Extension, of: ViewOf): void {
+  #addQuietly(extension: Extension, { namespace }: NormalExtension, of: ViewOf): void {
     try {
       this.registerFor(of.env.envId, extension);
     } catch (error) {
-      this.#failed({ namespace: extension.namespace, phase: "register", error }, of);
+      this.#failed({ namespace, phase: "register", error }, of);
     }
   }
 

@@ -404,7 +404,7 @@ Deno.test("extend() adds extensions for one conversation, again at each query, a
   const failures = entries.filter(({ event }) => event === "extension.failed").map((
     { data },
   ) => [data["ext"], data["phase"]]);
-  assert.deepEqual(failures, [["test.x", "register"], ["test.x", "register"], ["test.a", "extend"]]);
+  assert.deepEqual(failures, [["test.a", "register"], ["test.a", "register"], ["test.a", "extend"]]);
 });
 
 Deno.test("env.log() of a call writes a bounded line", async () => {

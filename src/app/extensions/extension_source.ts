@@ -23,9 +23,16 @@ export async function extensionSource(
 ): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
   const found = await discoverFolders({ ...settings, paths });
   const folders = settings.locked ? found.filter(({ place }) => place !== "project") : found;
-  const { registry, skipped } = await buildRegistry(settings, parts, { folders });
+  const { registry, skipped, unwanted, folders: used } = await buildRegistry(settings, parts, { folders });
   const named = skipped.find(({ folder }) => folder?.place === "path");
   if (named) throw new ConfigError(named.reason);
+  const usedFolders = [...used.values()];
+  const off = unwanted.find(({ folder }) => folder?.place === "path" && !usedFolders.includes(folder));
+  if (off) {
+    throw new ConfigError(`Cannot use extension ${off.name} of --extension: ${off.reason}`, {
+      advice: "change the setting that excludes it, or leave out --extension",
+    });
+  }
   const source = settings.locked ? registry : withOffParts(registry, {
     config: settings.config,
     extensions: await shippedExtensions(parts),

@@ -113,6 +113,30 @@ Deno.test("check() reports failures, and runs no code of an untrusted project", 
     await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
   }));
 
+Deno.test("check() reports a module name that is taken, and an extension of extend() that Vis cannot add", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const files = {
+      "vis.json": manifestOf({ entry: "mod.js" }),
+      "mod.js": untyped(moduleOf('extend: () => [{ namespace: "test.b" }],')),
+    };
+    const found = (await admin.check(await write(join(folder, "x"), files))).filter(({ ok }) => !ok);
+    assert.deepEqual(found.map(({ what }) => what), ["test.a register"]);
+    assert.match(found[0]?.found ?? "", /^Cannot use extension test\.b: alias is missing/);
+    const stats = {
+      "mod.js": untyped(moduleOf('modules: { stats: "./stats.js" },')),
+      "stats.js": "export const a = 1;",
+    };
+    await write(join(home, "extensions/b"), {
+      ...stats,
+      "vis.json": manifestOf({ entry: "mod.js", namespace: "test.b" }),
+      "mod.js": stats["mod.js"].replaceAll("test.a", "test.b").replace('alias: "a"', 'alias: "b"'),
+    });
+    const taken = await admin.check(await write(join(folder, "y"), { ...files, ...stats }));
+    assert.match(taken[0]?.found ?? "", /^Cannot register extension test\.a: its module stats belongs to/);
+    assert.equal(taken[0]?.ok, false);
+  }));
+
 Deno.test("check() calls an extension that is off, and says that extensions.deny excludes one", () =>
   withFolder(async (folder) => {
     const files = {
@@ -292,11 +316,11 @@ Deno.test("extensionSource() notes excluded extensions, and fails for a named on
       gone,
       /^ConfigError: Cannot use extension folder .*: there is no such file or folder; create an extension/,
     );
-    const config = {
-      ...settings.config,
-      extensions: { ...settings.config.extensions, config: { "test.a": { x: 1 } } },
-    };
-    await assert.rejects(extensionSource({ ...settings, config }, parts, { paths: [good] }), /^ConfigError: .*test\.a/);
+    for (const excluded of [{ config: { "test.a": { x: 1 } } }, { deny: ["test.a"] }]) {
+      const config = { ...settings.config, extensions: { ...settings.config.extensions, ...excluded } };
+      const named = extensionSource({ ...settings, config }, parts, { paths: [good] });
+      await assert.rejects(named, /^ConfigError: .*test\.a/);
+    }
   }));
 
 Deno.test("extensionSource() takes the extensions that are allowed and not denied, by name or namespace", () =>
