@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { UsageError } from "../../../domain/errors.ts";
-import { counted, localTime, shellText, visibleText } from "../../../domain/kit/text.ts";
+import { counted, localTime, oneLine, shellText, visibleText } from "../../../domain/kit/text.ts";
 import {
   earlierRequest,
   type FileChange,
@@ -55,12 +55,13 @@ export async function undoCommand(
   else if (!flags.json && flags.list) list(report.changes ?? [], { io, flags });
   else if (!flags.json) {
     show(report, { io, flags });
-    const older = steps === undefined && !redo ? await earlierThanLast(report, { services, flags }) : "";
-    if (older !== "") io.stderr(`vis: ${visibleText(older)}\n`);
+    const of = steps === undefined && !redo ? await requestOf(report, { services, flags }) : "";
+    if (of !== "") io.stderr(`vis: ${visibleText(of)}\n`);
   }
-  if (report.nothing || isList && report.changes?.length === 0) {
+  const [newest] = report.changes ?? [];
+  if (report.nothing || isList && newest === undefined || report.error === undefined && !isList && !redo) {
     // A fault of this hint must not change the result of the undo.
-    const elsewhere = await changesElsewhere({ services, flags }).catch(() => null);
+    const elsewhere = await changesElsewhere(newest?.at ?? null, { services, flags }).catch(() => null);
     if (elsewhere !== null) io.stderr(`vis: ${visibleText(elsewhere)}\n`);
   }
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
@@ -91,8 +92,9 @@ async function ofBranch(
 
 const LATEST = 200, MOST_FOLDERS = 5;
 
-/** A user who has nothing to undo here may mean changes in another workspace. */
+/** The user may mean later changes in another workspace. */
 async function changesElsewhere(
+  since: number | null,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
 ): Promise<string | null> {
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
@@ -106,12 +108,13 @@ async function changesElsewhere(
       const admin = await services.extensionAdmin({ cwd: folder });
       const options = { list: true, ...(branch === null ? {} : { conversation: branch.conversationId }) };
       const { changes = [] } = await runUndo(admin, options).catch(() => null) ?? {};
-      const isOpen = ({ change, undone }: FileChange): boolean =>
-        !undone && (flags.redo ? change === "undo" : change !== "undo" && change !== "redo");
+      const isOpen = ({ at, change, undone }: FileChange): boolean =>
+        !undone && (since === null || at > since) &&
+        (flags.redo ? change === "undo" : change !== "undo" && change !== "redo");
       if (!changes.some(isOpen)) continue;
       const path = flags.cwd === undefined && isBelow(folder, workspace) ? relative(workspace, folder) : folder;
       const command = ["vis", "undo", ...flags.redo ? ["--redo"] : [], "--cwd", path];
-      return `The latest file changes are of ${path}; run ${shellText(command)}`;
+      return `${since === null ? "The latest" : "Later"} file changes are of ${path}; run ${shellText(command)}`;
     }
     return null;
   });
@@ -121,14 +124,18 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
-async function earlierThanLast(
+async function requestOf(
   report: UndoReport,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
 ): Promise<string> {
   const id = flags.conversation ?? report.changes?.[0]?.conversationId ?? "";
   return await browse({ services, flags }, async ({ conversations }) => {
     const branch = await conversations.byId(id).catch(() => null); // The id may belong to another database.
-    return branch === null ? "" : await earlierRequest(report, { conversations, branch });
+    if (branch === null) return "";
+    const earlier = await earlierRequest(report, { conversations, branch });
+    const last = (await conversations.queries(branch)).at(-1);
+    if (earlier !== "" || !last || last.queryId !== report.changes?.[0]?.queryId) return earlier;
+    return `This was the request ${JSON.stringify(oneLine(last.text, 100))} of ${localTime(last.createdAt)}`;
   });
 }
 

@@ -75,7 +75,7 @@ Deno.test("vis undo refuses an unknown or ambiguous conversation, and undoes not
 });
 
 Deno.test("vis undo names the request that it undid, if later ones changed no file", async () => {
-  const queries = ["q1", "q2", "q3"].map((queryId) => ({ queryId, text: `Ask ${queryId}` }));
+  const queries = ["q1", "q2", "q3"].map((queryId) => ({ queryId, text: `Ask ${queryId}`, createdAt: 0 }));
   const session = fakeSession({
     byId: () => Promise.resolve({ conversationId: CHANGE.conversationId, branchId: "b" } as never),
     queries: () => Promise.resolve(queries as never),
@@ -87,7 +87,7 @@ Deno.test("vis undo names the request that it undid, if later ones changed no fi
     'vis: No later request has changes to undo: this is request 1 of 3, "Ask q1"',
     "",
   ]);
-  assert.deepEqual(await told("q3"), [""]);
+  assert.deepEqual(await told("q3"), [`vis: This was the request "Ask q3" of ${localTime(0)}`, ""]);
 });
 
 Deno.test("vis undo without changes names the folder below or above that has the latest changes", async () => {
