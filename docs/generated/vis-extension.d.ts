@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dadf06cd3074b151ee4f07402cb3f9cfd429e23b5aeb731b709a5bc250dbcfd0
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1091e9e406d88bdd91ec509bd79f442f783618a2268520dbeb37c074395a43d1
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -658,7 +658,7 @@ export interface QueryKeys {
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
   /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.
-   * Calls have this key. */
+   * Vis keeps no former file for `undo`, unless `watchFiles` reports the change. Calls have this key. */
   readonly changedFile?: (diff: string) => void;
   /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
    * ends with its block. Calls have this key. */

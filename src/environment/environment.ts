@@ -250,7 +250,7 @@ export class Environment {
     return this.#parts.registry.watchFiles?.(view, { isHook: true }) ?? null;
   }
 
-  get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
+  get active(): Pick<ActiveExtensions, "list" | "grants" | "recorders"> | null {
     return this.#active;
   }
 

@@ -31,6 +31,8 @@ export interface ActiveExtensions {
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly granted?: readonly { readonly namespace: string; readonly grants: ActiveExtensions["grants"] }[];
+  /** These aliases belong to extensions that record file changes for an undo. */
+  readonly recorders?: readonly string[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
   readonly blocks: readonly string[];
@@ -94,6 +96,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     granted: parts.flatMap(({ grants, list }) =>
       Object.values(grants).some(({ length }) => length > 0) ? list.map(({ namespace }) => ({ namespace, grants })) : []
     ),
+    recorders: parts.flatMap(({ recorders = [] }) => recorders),
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],
     modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -50,6 +50,7 @@ function makePart(extension: NormalExtension, block: string): OwnPart {
       ),
     constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
     grants: { net: [], read: [], write: [], env: [], ...allow },
+    recorders: extension.watchFiles ? [alias] : [],
     globals,
     modules: scriptsOf(extension),
     blocks: block === "" ? [] : [block],

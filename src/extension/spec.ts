@@ -276,7 +276,7 @@ export interface QueryKeys {
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
   /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.
-   * Calls have this key. */
+   * Vis keeps no former file for `undo`, unless `watchFiles` reports the change. Calls have this key. */
   readonly changedFile?: (diff: string) => void;
   /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
    * ends with its block. Calls have this key. */

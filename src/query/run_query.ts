@@ -350,11 +350,14 @@ class QueryEnding {
   }
 }
 
-async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
+async function withUndo(result: QueryResult, { parts, started, state }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
-  // Only commands and other actions can change files that an undo does not know.
   const { files = 0, commands = [], others = [] } = work ?? {};
-  if (!work || files === 0 || commands.length + others.length === 0 || !parts.fileChanges) return result;
+  if (!work || files === 0 || !parts.fileChanges) return result;
+  const { recorders = [] } = parts.environment.active ?? {};
+  const isRecorded = [...state.work.changers].every((alias) => recorders.includes(alias));
+  // Commands, other actions and other extensions can change files that an undo does not know.
+  if (isRecorded && commands.length + others.length === 0) return result;
   try {
     const changes = await parts.fileChanges(parts.environment.branch) ?? [];
     const canUndo = changes.some(({ at, undone, paths, committed = [] }) =>

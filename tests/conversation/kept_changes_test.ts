@@ -96,6 +96,20 @@ Deno.test("an undo is offered below an answer only if it would revert a file", a
   });
 });
 
+Deno.test("no undo is offered for a file that an extension changed without a record", async () => {
+  const stamp = fn("stamp", ({ changedFile }) => changedFile?.("--- /dev/null\n+++ b/z.txt\n@@ -0,0 +1 @@\n+z\n"), {
+    doc: "Stamps.",
+    args: z.tuple([]),
+    returns: "undefined",
+  });
+  await using engine = await startEngine([replyJson("await press.stamp()", { final: "Stamped" })], {
+    extensions: [{ ...PRESS, symbols: [stamp] }],
+    fileChanges: () => Promise.resolve([changed("earlier", ["a.txt"], { at: 0 })]),
+  });
+  const { work } = await engine.ask("stamp");
+  assert.deepEqual([work?.files, work?.others.length, work?.noUndo], [1, 0, true]);
+});
+
 Deno.test("an undo is offered without listing changes if a request changed files only", async () => {
   await withFolder(async (workspace) => {
     await using engine = await startEngine([

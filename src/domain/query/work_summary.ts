@@ -10,7 +10,7 @@ interface Command {
 }
 
 interface OtherChange {
-  readonly namespace: string;
+  readonly alias: string;
   readonly what: string;
   outcome: string;
   readonly isUnfinished: boolean;
@@ -19,6 +19,8 @@ interface OtherChange {
 export class QueryWork {
   readonly #commands = new Map<string, Command>();
   readonly #others: OtherChange[] = [];
+  /** These aliases belong to extensions whose calls changed files. */
+  readonly changers = new Set<string>();
   acted = false;
   /** A successful call other than a command sets this field if the call may have changed something. */
   changed = false;
@@ -35,6 +37,8 @@ export class QueryWork {
     if (ok && exitCode === undefined) this.changed = true;
     if (ok && exitCode === 0) this.ran = true;
     const { done = "", subject = "" } = action ?? {};
+    const alias = name.slice(0, name.lastIndexOf("."));
+    if (changes === "files") this.changers.add(alias);
     if (exitCode !== undefined) {
       if (subject === "") return;
       this.#commands.delete(subject);
@@ -43,15 +47,14 @@ export class QueryWork {
       const [good] = [...this.#commands].find(([, how]) => !hasFailed(how)) ?? [subject];
       this.#commands.delete(good);
     } else if (changes === "other") {
-      const namespace = name.slice(0, name.lastIndexOf("."));
       if (unfinished === false) {
         // The call that finished the work has its own outcome.
-        for (const other of this.#others) if (other.isUnfinished && other.namespace === namespace) other.outcome = "";
+        for (const other of this.#others) if (other.isUnfinished && other.alias === alias) other.outcome = "";
       }
       if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
       const what = `${done} ${subject}`.trimEnd();
       if (this.#others.some((other) => other.what === what && other.outcome === outcome)) return;
-      this.#others.push({ namespace, what, outcome, isUnfinished: unfinished === true });
+      this.#others.push({ alias, what, outcome, isUnfinished: unfinished === true });
     }
   }
 
