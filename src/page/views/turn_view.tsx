@@ -193,7 +193,7 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
 }
 
 const MOST_NAMED = 8, REQUEST_CHARS = 60;
-const SHORT_LINES = 12;
+const SHORT_LINES = 12, NARROW = 600;
 
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = turn.running.value ? null : changes.of(turn); // The server refuses an undo while the request runs.
@@ -208,7 +208,8 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   if (value === null && parts === null) return null;
   const counts = countsOf(diffs ?? []);
   const wasUndone = changes.latest.value?.undoneQueries.includes(turn.queryId ?? "");
-  const isShort = diffs !== null && counts.lines <= SHORT_LINES && !wasUndone;
+  // On a phone, an open diff would push the answer out of view.
+  const isShort = diffs !== null && counts.lines <= SHORT_LINES && !wasUndone && innerWidth > NARROW;
   return (
     <div class="changes">
       {value !== null && (

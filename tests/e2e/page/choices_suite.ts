@@ -121,11 +121,11 @@ inBrowser("a request for a plan unticks Plan only, and every conversation keeps 
 const state = { undone: false };
 const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
-const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, options) => {
+const undo = (rigQuery: () => Promise<string>, lines = 50): NonNullable<HttpParts["undo"]> => async (_, options) => {
   const { dryRun = false, redo = false, rest = false, list = false } = options;
   if (list) return {};
   const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +
-    `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
+    `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,${lines} @@\n${"+x\n".repeat(lines)}`;
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
   if (state.undone !== redo) return { error: `Nothing to ${redo ? "redo" : "undo"}` };
   if (!redo && !rest) return { error: "Cannot undo: b.ts changed since; no file changed", others: 1, kept: KEPT };
@@ -220,9 +220,9 @@ inBrowser("offers the undo of a request only after its end", {
   await page.getByRole("button", { name: "Undo these changes" }).waitFor();
 });
 
-inBrowser("leaves the whole line of a phone to the names of changed files", {
-  replies: [final("Changed a.ts")],
-  rig: { undo: undo(() => latest.query()) },
+inBrowser("leaves the whole line of a phone to the names of changed files, and folds their diff", {
+  replies: [final("Changed a.ts:\n\n```diff\n-const a = 1\n+const a = 2\n```")],
+  rig: { undo: undo(() => latest.query(), 5) },
   context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 }, async ({ page, rig }) => {
   latest.query = async () => {
@@ -235,6 +235,12 @@ inBrowser("leaves the whole line of a phone to the names of changed files", {
   const names = await page.locator(".changes summary").boundingBox();
   assert.ok(button && names && button.y >= names.y + names.height, JSON.stringify({ button, names }));
   assert.ok(button.height >= 40, "a finger hits it");
+  assert.equal(await page.locator(".changes details[open]").count(), 0, "the answer stays in view");
+  const colours = await inPage<string[]>(
+    page,
+    "['.t-added', '.t-removed'].map((of) => getComputedStyle(document.querySelector(`.answer ${of}`)).color)",
+  );
+  assert.equal(new Set(colours).size, 2, "a diff in an answer has the colours of diffs");
   assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 390);
 });
 
