@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { BranchOfConversation, Conversations } from "../../../conversation/conversations.ts";
+import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
 import { ago, counted, localTime, oneLine, shorten, visibleText } from "../../../domain/kit/text.ts";
@@ -140,18 +141,6 @@ function conversationLine(
     shown + color.yellow(state),
     ...(folder === "" ? [] : [color.dim(folder)]),
   ].join("  ");
-}
-
-export async function forkNumbers(
-  conversations: Pick<Conversations, "queries">,
-  branches: readonly BranchOfConversation[],
-): Promise<ReadonlyMap<string, number>> {
-  const parents = new Set(branches.map(({ parentBranchId }) => parentBranchId));
-  const numbers = new Map<string, number>();
-  for (const parent of branches.filter(({ branchId }) => parents.has(branchId))) {
-    for (const [at, { queryId }] of (await conversations.queries(parent)).entries()) numbers.set(queryId, at + 1);
-  }
-  return numbers;
 }
 
 export function branchLines(

@@ -2,13 +2,14 @@ import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ExportFormat } from "../../../conversation/export/exports.ts";
 import type { ArchiveCode } from "../../../conversation/export/read_archive.ts";
+import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { fileFault, UsageError } from "../../../domain/errors.ts";
 import { counted, someOf, visibleText } from "../../../domain/kit/text.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
-import { branchLines, forkNumbers } from "./conversations.ts";
+import { branchLines } from "./conversations.ts";
 
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;

@@ -1,3 +1,4 @@
+import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { clip, countedChoice, visibleText } from "../../../domain/kit/text.ts";
@@ -9,7 +10,7 @@ import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { jsonText } from "../output.ts";
 import { browse, type CommandInput } from "../program/command.ts";
-import { branchFacts, branchLines, type ConversationsFlags, forkNumbers } from "./conversations.ts";
+import { branchFacts, branchLines, type ConversationsFlags } from "./conversations.ts";
 
 export async function showConversation(
   id: string | undefined,

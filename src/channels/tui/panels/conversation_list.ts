@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { BranchOfConversation, Conversation, Conversations } from "../../../conversation/conversations.ts";
+import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { ago } from "../../../domain/kit/text.ts";
 import { bestHits, type SearchHit } from "../../../domain/records/history.ts";
 import { amounts, fitted, flat, paint } from "../text/one_line.ts";
@@ -189,6 +190,8 @@ type FoundConversation = SearchHit & { readonly workspace: string; readonly matc
 /** Branches of a conversation often have the same title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
   readonly last: { readonly text: string; readonly createdAt: number } | null;
+  /** The fork is at the request with this number in the parent branch. */
+  readonly number: number | undefined;
 }
 
 const PAGE = 100;
@@ -228,9 +231,11 @@ class ConversationSearch {
   async unfold(conversationId: string): Promise<void> {
     const { conversations } = this.#parts.session();
     const items: BranchItem[] = [];
-    for (const branch of await conversations.branches(conversationId)) {
+    const branches = await conversations.branches(conversationId);
+    const numbers = await forkNumbers(conversations, branches);
+    for (const branch of branches) {
       const [last = null] = await conversations.queries(branch, { newest: 1 });
-      items.push({ ...branch, last });
+      items.push({ ...branch, last, number: numbers.get(branch.fork?.queryId ?? "") });
     }
     this.#branches.set(conversationId, items);
   }
@@ -318,8 +323,13 @@ function itemLines(
     return [row(name, { facts, width, selected })];
   }
   if (!("snippet" in item)) {
-    const { fork, queries, createdAt, last } = item;
-    const from = fork === null ? "first" : fork.position < 0 ? "before a request" : `after step ${fork.position + 1}`;
+    const { fork, queries, createdAt, last, number } = item;
+    const at = number === undefined ? "a request" : `request ${number}`;
+    const from = fork === null
+      ? "first"
+      : fork.position < 0
+      ? `before ${at}`
+      : `after step ${fork.position + 1} of ${at}`;
     const facts = [ago(last?.createdAt ?? createdAt, now), amounts.count(queries, "own request")];
     const ending = `${here ? "● " : ""}${last === null ? "no request yet" : flat(last.text)}`;
     return [row(`    ${ending}`, { detail: from, facts, width, selected })];

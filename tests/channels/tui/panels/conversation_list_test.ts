@@ -57,7 +57,7 @@ Deno.test("ConversationList → shows the branches of one, and Enter goes back t
   type(panel, KEYS.right);
   for (const width of WIDTHS) await rig.until(panel, /❯ ● Where[^]*\n {6}Where[^]*\n {6}● Where/, { width });
   assert.match(shown(panel), /Where to\? {2}first +now {2}1 own request/);
-  assert.match(shown(panel), /● Where to\? {2}after step 1/);
+  assert.match(shown(panel), /● Where to\? {2}after step 1 of request 1/);
   type(panel, KEYS.down, KEYS.enter);
   assert.equal((await rig.does("show") as typeof first).branchId, first.branchId);
   const again = new ConversationList(rig.parts);
@@ -69,7 +69,7 @@ Deno.test("ConversationList → shows the branches of one, and Enter goes back t
   assert.match(selected(again), /❯ ● Where/);
   await rig.engine.conversations.ask(second, "And back?", { signal: new AbortController().signal, emit: () => {} });
   type(again, KEYS.right);
-  await rig.until(again, /\n {6}Where to\? {2}first[^]*\n {6}● And back\? {2}after step 1/);
+  await rig.until(again, /\n {6}Where to\? {2}first[^]*\n {6}● And back\? {2}after step 1 of request 1/);
 });
 
 Deno.test("ConversationList typed words find requests, code and answers, with the surrounding text", async () => {
