@@ -6,7 +6,7 @@ import type { SentMessage } from "../domain/query/model_call.ts";
 import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { BackgroundProgram } from "../domain/admin_reports.ts";
-import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
+import { type IterationRange, type StoredQuery, titleOfRequest } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
@@ -188,7 +188,8 @@ export class Conversations {
     if ("branchId" in target) return await this.#runIn(target, request, checked);
     const given = await allInputVariables(options, this.#store);
     if (options.signal.aborted) throw new Cancelled("Cancelled");
-    const branch = await ("queryId" in target ? this.fork(target) : this.create({ ...target, title: request }));
+    const branch =
+      await ("queryId" in target ? this.fork(target) : this.create({ ...target, title: titleOfRequest(request) }));
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 

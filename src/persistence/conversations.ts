@@ -3,7 +3,7 @@ import { BusyError, UsageError } from "../domain/errors.ts";
 import { together } from "../domain/kit/concurrency.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
-import type { StoredApproval } from "../domain/query/stored_query.ts";
+import { type StoredApproval, titleOfRequest } from "../domain/query/stored_query.ts";
 import type {
   ConversationFilter,
   ConversationSummary,
@@ -327,7 +327,7 @@ export async function titleFromRequest(
 ): Promise<{ readonly title?: string; readonly metadata?: string }> {
   const { titledBy, ...rest } = fromJson<TitleMetadata>(metadata);
   if (titledBy !== "nobody") return {};
-  return { title: await content.putText(oneLine(text, TITLE_CHARS)), metadata: toJson(rest) };
+  return { title: await content.putText(oneLine(titleOfRequest(text), TITLE_CHARS)), metadata: toJson(rest) };
 }
 
 const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { MAX_REQUEST_CHARS } from "../../src/conversation/ask_options.ts";
 import { BusyError, Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
+import { reviewRequest } from "../../src/domain/query/stored_query.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { begun } from "../conformance/store/fixtures.ts";
@@ -117,6 +118,24 @@ Deno.test("Conversations.byId() finds by the beginning of an id, and names a mis
   assert.equal((await engine.conversations.byId(conversationId)).conversationId, conversationId);
   for (const id of ["", "no-such-id", "%", "'"]) {
     await assert.rejects(engine.conversations.byId(id), (error) => error instanceof UsageError);
+  }
+});
+
+Deno.test("the title of a review names the reviewed changes and the instructions", async () => {
+  await using engine = await startEngine(Array.from({ length: 3 }, () => replyJson([], { final: "fine" })));
+  const { conversations } = engine;
+  for (
+    const [target, instructions, title] of [
+      ["", "", "Review: uncommitted changes"],
+      ["", "focus on bugs", "Review: uncommitted changes, focus on bugs"],
+      ["a..b", "", "Review: a..b"],
+    ] as const
+  ) {
+    await conversations.ask({ channel: "test", workspace: "/w" }, reviewRequest(target, instructions), {
+      signal: NEVER,
+      emit: () => {},
+    });
+    assert.equal((await conversations.list({ limit: 1 }))[0]?.title, title);
   }
 });
 

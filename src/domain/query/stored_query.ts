@@ -110,6 +110,14 @@ export function reviewTarget(request: string): ReviewTarget | null {
   return null;
 }
 
+export function titleOfRequest(request: string): string {
+  const target = reviewTarget(request);
+  if (target === null) return request;
+  const instructions = request.slice(changesOf(target.name).length).trim();
+  const title = `Review: ${target.kind === "uncommitted" ? "uncommitted changes" : target.name}`;
+  return instructions === "" ? title : `${title}, ${instructions}`;
+}
+
 export function requestOfPrompt(text: string, words: string): string {
   const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
   if (!place.test(text)) return `${text}\n\n${words}`.trim();
