@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { BranchOfConversation, Conversations } from "../../../conversation/conversations.ts";
+import type { BranchOfConversation } from "../../../conversation/conversations.ts";
 import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
