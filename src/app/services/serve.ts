@@ -18,7 +18,7 @@ import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { openTraced, type SessionParts, tryWalls, wantedTelemetry } from "../session/open_session.ts";
-import type { Settings } from "../settings/settings.ts";
+import { rootOf, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
@@ -56,7 +56,9 @@ export async function serve(
     bot = await telegramHook(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
     const unpriced = unpricedRoot(conversations, settings, { serves: true });
-    await refuseExposed(from, { folders: [workspace, ...workspaces], home: settings.home });
+    const root = request.locked ? null : rootOf(settings, parts.env);
+    const folders = [workspace, ...root === null ? [] : [root], ...workspaces, ...settings.readFolders];
+    await refuseExposed(from, { folders, home: settings.home });
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
@@ -100,8 +102,8 @@ export async function serve(
   }
 }
 
-/** Requests can read served folders, so a token file there would reveal the tokens of other clients. Vis hides files
- * named "*token*" of its own folder from requests. */
+/** Requests can read `folders`, so a token file there would reveal the tokens of other clients. Vis hides files named
+ * "*token*" of its own folder from requests. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },

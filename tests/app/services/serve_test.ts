@@ -225,6 +225,23 @@ Deno.test("serve() refuses tokens in a folder that requests can read", async () 
   await assert.rejects(at.serve({ tokenFile: join(at.workspace, "token"), token: undefined }), why);
 });
 
+Deno.test("serve() refuses tokens in an added folder, and in the repository around the workspace", async () => {
+  await using at = await place();
+  const lib = join(at.workspace, "..", "lib"), cwd = join(at.workspace, "sub");
+  for (const path of [lib, cwd, join(at.workspace, ".git")]) await Deno.mkdir(path);
+  for (const path of [join(lib, "token"), join(at.workspace, "token"), join(at.workspace, ".git", "HEAD")]) {
+    await Deno.writeTextFile(path, TOKEN);
+  }
+  const refused = (folder: string) =>
+    new RegExp(`Cannot use the tokens in .*: requests can read the files of ${folder};`);
+  const added = { tokenFile: join(lib, "token"), token: undefined };
+  await assert.rejects(at.serve({ ...added, addDir: [lib] }), refused(lib));
+  await (await at.serve(added)).close();
+  const around = { tokenFile: join(at.workspace, "token"), token: undefined, cwd };
+  await assert.rejects(at.serve(around), refused(at.workspace));
+  await (await at.serve({ ...around, profile: "locked" })).close();
+});
+
 Deno.test("serve() refuses tokens in Vis's own folder below a workspace if their name does not hide them", async () => {
   await using at = await place({ server: { workspaces: ["FOLDER"] } });
   const config = join(at.home, "config.jsonc");
