@@ -169,14 +169,23 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
+const RUST_FILES = "what .cargo/config.toml and rust-toolchain.toml name";
+/** Without a package, these subcommands use the address that `name` of package.json may be. */
+const OF_PACKAGE = words("view v info show");
 /** A lasting approval of the network covers these subcommands of package managers with words that `READ` matches.
  * `runs` names code of the workspace that a package manager loads first. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
-  npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
-  pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
-  yarn: { of: words("info list why outdated audit"), runs: "what .yarnrc.yml or .yarnrc names" },
+  npm: {
+    of: words("view v info show ping search ls list audit whoami why explain"),
+    runs: "with the registry that .npmrc names",
+  },
+  pnpm: {
+    of: words("view v info show search ls list ll why outdated audit"),
+    runs: "what .npmrc, .pnpmfile.cjs and package.json name",
+  },
+  yarn: { of: words("info list why outdated audit"), runs: "what .yarnrc.yml, .yarnrc and package.json name" },
   pip: { of: words("index show list search"), runs: "" },
-  cargo: { of: words("search info"), runs: "what .cargo/config.toml names" },
+  cargo: { of: words("search info"), runs: RUST_FILES },
   gem: { of: words("search list info outdated"), runs: "" },
   composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
   dotnet: { of: words("list"), runs: "what the project files say" },
@@ -197,7 +206,7 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
   pip: { of: words("install download"), runs: "scripts of packages" },
   uv: { of: words("sync add lock"), runs: "scripts of packages" },
   poetry: { of: words("install add update lock"), runs: "scripts of packages" },
-  cargo: { of: words("fetch add update"), runs: "" },
+  cargo: { of: words("fetch add update"), runs: RUST_FILES },
   go: { of: words("get mod"), runs: "" },
   dotnet: { of: words("add"), runs: "what the project files say" },
   bundle: { of: words("install update"), runs: "scripts of packages" },
@@ -273,7 +282,9 @@ function partScope(
   const outside = outsidePath(args, workspace);
   if (outside) return outside;
   const [first = ""] = args;
-  const reading = READING[name]?.of.has(first) && args.every((word) => READ.test(word)) ? READING[name] : null;
+  const isNamed = !OF_PACKAGE.has(first) || args.slice(1).some((word) => !word.startsWith("-"));
+  const isReading = isNamed && READING[name]?.of.has(first) && args.every((word) => READ.test(word));
+  const reading = isReading ? READING[name] : null;
   const registry = reading ? { words: [first], runs: reading.runs || null } : fetchingWords(name, args);
   const lead = leadingWords(name, args) ?? (place.network ? registry : null);
   const isKnown = [

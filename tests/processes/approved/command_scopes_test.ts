@@ -375,23 +375,25 @@ Deno.test("a command that a lasting answer covers as a whole shows the code that
   for (
     const line of ["npm view tape version", "npm ping", "npm ls --all", "npm search tap", "npm audit", "npm why a"]
   ) {
-    assert.deepEqual(runs(line), [], line);
+    assert.match(runs(line).join(), /^npm \w+.* runs with the registry that \.npmrc names$/, line);
   }
   for (const line of ["npm --version", "npm -v", "npm version", "npm root", "npm help"]) {
     assert.deepEqual(runs(line), [], line);
   }
-  assert.deepEqual(runs("npm --version && npm view tape version"), []);
+  assert.deepEqual(runs("npm --version && npm view a"), ["npm view a runs with the registry that .npmrc names"]);
   for (const line of ["npm version patch", "npm -v install"]) {
     assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
   }
-  for (const line of ["npm audit fix", "npm view github:a/b", "npm view a/b", "npm view a --node-options=x"]) {
+  for (
+    const line of ["npm audit fix", "npm view", "npm view github:a/b", "npm view a/b", "npm view a --node-options=x"]
+  ) {
     assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
   }
-  assert.deepEqual(runs("npm outdated"), []);
+  assert.deepEqual(runs("npm outdated"), ["npm outdated runs what package.json says"]);
   for (const line of ["pnpm why a", "pnpm view a version", "pnpm list", "pnpm outdated"]) {
-    assert.deepEqual(runs(line), [`${line} runs .pnpmfile.cjs if it exists`]);
+    assert.deepEqual(runs(line), [`${line} runs what .npmrc, .pnpmfile.cjs and package.json name`]);
   }
-  assert.deepEqual(runs("yarn why a"), ["yarn why a runs what .yarnrc.yml or .yarnrc names"]);
+  assert.deepEqual(runs("yarn why a"), ["yarn why a runs what .yarnrc.yml, .yarnrc and package.json name"]);
   assert.deepEqual(runs("yarn test"), ["yarn test runs what package.json says"]);
 });
 
@@ -457,6 +459,9 @@ const NETWORKED: readonly (readonly [line: string, scopes: string])[] = [
   ["npm install --workspaces --include-workspace-root", "npm install …"],
   ["npm install --prefix sub left-pad", "npm install …"],
   ["npm ci --prefix=sub", "npm ci …"],
+  // Without a package, npm may run the git of .npmrc.
+  ["npm view", "npm view (/usr/lib/npm/npm-cli.js)"],
+  ["npm info --json", "npm info --json (/usr/lib/npm/npm-cli.js)"],
   // Without any other part, each part counts.
   ["cat a.txt | tail -5", "cat a.txt (/usr/bin/cat) + tail -5 (/usr/bin/tail)"],
   ["cd sub", "cd sub"],
