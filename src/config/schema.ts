@@ -81,7 +81,7 @@ const ShownLimits = z.strictObject({
     "Maximum length of the journal and earlier results together, in characters. If the journal has at most 1000 characters, the maximum doubles; after a failed block, journalChars is the maximum. At the limit, Vis omits the oldest results",
   ),
   previewChars: positive.default(24_000).describe(
-    "Maximum length of a value in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",
+    "Maximum length of a value in the journal, in characters. At the limit, Vis shows the model a part, and the size of the rest",
   ),
   stdoutChars: positive.default(24_000).describe(
     "Maximum length of a block's output in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",

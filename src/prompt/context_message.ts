@@ -868,8 +868,8 @@ interface RawCut {
 
 function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
   const kept = text.length <= 4 * cap ? text : text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
-  const shown = shownText(kept), hidden = text.length - kept.length;
-  const hiddenLines = hidden === 0 ? 0 : linesIn(text.slice(2 * cap, text.length - 2 * cap)) - 1;
+  const gone = kept === text ? null : sizeOfGone(text.slice(2 * cap, text.length - 2 * cap));
+  const shown = shownText(kept), { chars: hidden = 0, lines: hiddenLines = 0 } = gone ?? {};
   if (shown === kept) return { text: shown, hidden, hiddenLines, lines: false, escapes: 0 };
   const lines = hasReturns(kept), rest = lines ? kept.replaceAll("\r\n", "\n") : kept;
   return { text: shown, hidden, hiddenLines, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
@@ -888,16 +888,23 @@ function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): st
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
   const gone = text.slice(head.length, text.length - tail.length);
-  const [mark, lines = null, chars = null] = CUT_TEXT.exec(gone) ?? [];
-  const left = gone.length + hidden + (mark === undefined ? 0 : Number(chars ?? lines) - mark.length);
-  const isCounted = first === end && last === begin && (mark === undefined || chars !== null);
+  const size = sizeOfGone(gone), isCounted = first === end && last === begin && size.isCounted;
   const from = all?.before == null || !isCounted ? null : linesIn(head) - all.before;
-  const goneLines = linesIn(gone) - 1 + hiddenLines + (mark === undefined ? 0 : Number(lines) - 1);
-  const said = leftOut({ chars: left, from, lines: goneLines, name: all?.name ?? null });
+  const left = { chars: size.chars + hidden, lines: size.lines + hiddenLines };
+  const said = leftOut({ ...left, from, name: all?.name ?? null });
   return `${head}${first === end ? "\n" : " "}… ${said} …${last === begin ? "" : " "}${tail}`;
 }
 
 const CUT_TEXT = /^\.\.\. (\d{1,12}) (?:lines left out, (\d{1,12}) characters|characters left out) \.\.\.$/m;
+
+/** The sandbox process may have left out a part of the text already. */
+function sizeOfGone(text: string): { readonly chars: number; readonly lines: number; readonly isCounted: boolean } {
+  const newlines = linesIn(text) - 1;
+  const [mark, lines = null, chars = null] = CUT_TEXT.exec(text) ?? [];
+  if (mark === undefined) return { chars: text.length, lines: newlines, isCounted: true };
+  const left = text.length - mark.length + Number(chars ?? lines), isCounted = chars !== null;
+  return { chars: left, lines: isCounted ? newlines + Number(lines) - 1 : newlines, isCounted };
+}
 
 function linesIn(text: string): number {
   return text.split("\n").length;

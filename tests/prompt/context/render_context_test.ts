@@ -207,6 +207,14 @@ Deno.test("renderContext() cuts each part of a block at its own limit, head and 
   const error = { name: "E", message: long, line: null, column: null, excerpt: "", stack: "" };
   const text = renderContext(parts({ journal: [failedEntry("f()", { error })], journalIteration: 2 }));
   assert.ok(text.length < DEFAULT_CAPS.errorChars + 300 && text.includes("xxxTAIL"));
+  const cut = { ...error, message: `${"x".repeat(2_600)}\n... 6101 characters left out ...\n${"x".repeat(1_300)}` };
+  for (const errorChars of [100, 500, 2_000]) {
+    const caps = { ...DEFAULT_CAPS, errorChars };
+    const text = renderContext(parts({ journal: [failedEntry("f()", { error: cut })], journalIteration: 2, caps }));
+    const [, left] = /… (\d+) characters left out/.exec(text) ?? [];
+    const shown = text.match(/x{10,}/g)?.join("").length ?? 0;
+    assert.ok(Math.abs(Number(left) + shown - 10_001) < 10, text);
+  }
 });
 
 Deno.test("renderContext() names the place of a cut value's whole", () => {

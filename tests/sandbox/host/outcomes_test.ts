@@ -87,6 +87,12 @@ Deno.test("run() survives any thrown value", async () => {
   assert.equal(await box.show("1"), "1");
 });
 
+Deno.test("run() keeps the beginning and the end of a long message", async () => {
+  await using box = await keptTestSandbox();
+  const { result } = await box.run("throw new Error('BEGIN' + 'm'.repeat(9990) + 'REASON')");
+  assert.match(result.error?.message ?? "", /^BEGINm+\n\.\.\. 6101 characters left out \.\.\.\nm+REASON$/);
+});
+
 Deno.test("run() refuses code that does not parse, before any of it runs", async () => {
   await using box = await keptTestSandbox();
   const { result } = await box.run("globalThis.ran = 1;\nlet z: = 3");

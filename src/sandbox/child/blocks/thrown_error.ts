@@ -3,7 +3,13 @@ import { errorText, inheritedText } from "../view/kinds.ts";
 
 const MAX_FACTS = 10;
 const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint", "advice"]);
-const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
+const MAX_NAME = 200,
+  MAX_MESSAGE = 4000,
+  MAX_FRAMES = 10,
+  MAX_LINES = 200,
+  MAX_CAUSE = 500,
+  MIDDLE_FROM = 2600,
+  MIDDLE_TO = 1300;
 /** V8 puts `stack` on the object or on the prototype, depending on the version. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
@@ -41,7 +47,7 @@ export interface ThrownError {
  * turn. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) {
-    return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), advice: "", frames: [] };
+    return { name: "Error", message: withoutMiddle(`thrown: ${preview(thrown)}`), advice: "", frames: [] };
   }
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
   const end = `; ${inheritedText(thrown, "advice") ?? ""}`, at = message.length - end.length;
@@ -49,7 +55,7 @@ export function thrownError(thrown: unknown, preview: (value: unknown) => string
   const plain = isAdvised ? look.slice(message, 0, at) : message;
   return {
     name: cut(name, MAX_NAME),
-    message: cut(`${plain}${factsOf(thrown, preview)}${causesOf(thrown, preview)}`, MAX_MESSAGE),
+    message: withoutMiddle(`${plain}${factsOf(thrown, preview)}${causesOf(thrown, preview)}`),
     advice: cut(`${isAdvised ? end : ""}${hint ? ` (${hint})` : ""}`, MAX_MESSAGE),
     frames: framesOf(stackOf(thrown)),
   };
@@ -87,6 +93,14 @@ function isError(thrown: unknown): thrown is object {
 }
 
 const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
+
+/** The end of a message often has the reason. */
+function withoutMiddle(text: string): string {
+  const left = text.length - MIDDLE_FROM - MIDDLE_TO;
+  if (text.length <= MAX_MESSAGE) return text;
+  const tail: string = captured.apply(slice, text, [text.length - MIDDLE_TO]);
+  return `${cut(text, MIDDLE_FROM)}\n... ${left} characters left out ...\n${tail}`;
+}
 
 function stackOf(error: object): string {
   const own = captured.getOwnPropertyDescriptor(error, "stack");
