@@ -190,7 +190,7 @@ export async function databaseOf({ flag, setting, env, home }: {
   }
   if (told === ":memory:") return { database: told };
   if (!isPostgres(told)) return { database: resolve(told) };
-  const [, before = "", inUrl, after = ""] = /^(postgres(?:ql)?:\/\/[^:@/?]*)(?::([^@/?]*))?(.*)$/.exec(told) ?? [];
+  const [, before = told, inUrl, after = ""] = /^(postgres(?:ql)?:\/\/[^:@/?]*):([^/?]*)(@.*)$/.exec(told) ?? [];
   const password = env["VIS_DATABASE_PASSWORD"] || await passwordIn(env["VIS_DATABASE_PASSWORD_FILE"]) ||
     (inUrl === undefined ? undefined : percentDecoded(inUrl));
   return { database: `${before}${after}`, ...(password ? { databasePassword: password } : {}) };

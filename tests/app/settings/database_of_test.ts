@@ -36,3 +36,17 @@ Deno.test("databaseOf() separates the password from the URL that is shown", asyn
     /Cannot read the password of the database from/,
   );
 });
+
+Deno.test("databaseOf() keeps the port of a URL without a user", async () => {
+  const urls = ["127.0.0.1:5999/x", "[::1]:5998/x", "db.example.org:5433", "h:5433/x?options=a@b", "vis@h:5433/x"];
+  for (const rest of urls) {
+    for (const flag of [`postgres://${rest}`, `postgresql://${rest}`]) {
+      assert.deepEqual(await choose({ flag }), { database: flag });
+    }
+  }
+  const flag = "postgres://vis:s3:cr@t@[::1]:5433/x";
+  assert.deepEqual(await choose({ flag }), {
+    database: "postgres://vis@[::1]:5433/x",
+    databasePassword: "s3:cr@t",
+  });
+});
