@@ -234,6 +234,41 @@ Deno.test("an added folder around the workspace opens only for reading", { ignor
   });
 });
 
+Deno.test("a tracked secret file stays readable if an added folder contains the repository", { ignore }, async () => {
+  await place(async ({ root, workspace }) => {
+    await Deno.writeTextFile(`${workspace}/cert.pem`, "tracked\n");
+    await Deno.writeTextFile(`${workspace}/own.pem`, SECRET);
+    await Deno.writeTextFile(`${root}/outside/beside.pem`, SECRET);
+    for (const args of [["init", "-q"], ["add", "cert.pem"]]) {
+      const { success, stderr } = await new Deno.Command("git", { args, cwd: workspace }).output();
+      assert.ok(success, new TextDecoder().decode(stderr));
+    }
+    const wall = new LinuxWall({
+      ...{ home: null, visHome: null, read: [root], network: false, env: { PATH: "/usr/bin:/bin" } },
+      ...{ secrets: SECRET_PATTERNS, temporary: `${root}/temporary` },
+    });
+    const script = `cat cert.pem own.pem ${root}/outside/beside.pem`;
+    const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+    assert.equal((await wall.spawn(workspace, sh(script), hidden)).stdout, "tracked\nhidden\nhidden\n");
+  });
+});
+
+Deno.test("in an added folder, patterns with a slash mean absolute paths", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const lib = `${folder}/lib`;
+    await Deno.mkdir(`${lib}/conf`, { recursive: true });
+    for (const name of ["a.txt", "b.txt", "c.txt", "conf/d.txt", "e.pem"]) {
+      await Deno.writeTextFile(`${lib}/${name}`, `${name}\n`);
+    }
+    const secrets = ["*.pem", `${lib}/a.txt`, "*/lib/b.txt", "conf/d.txt", `!${lib}/e.pem`];
+    await place(async ({ wall, workspace }) => {
+      const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+      const { stdout } = await wall.spawn(workspace, sh(`cd ${lib} && cat a.txt b.txt c.txt conf/d.txt e.pem`), hidden);
+      assert.equal(stdout, "hidden\nhidden\nc.txt\nconf/d.txt\ne.pem\n");
+    }, { read: [lib], secrets });
+  });
+});
+
 Deno.test("a secret file that is a link keeps its name and its text", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
     await Deno.mkdir(`${workspace}/config`);

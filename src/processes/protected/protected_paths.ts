@@ -2,7 +2,6 @@ import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { advised } from "../../domain/errors.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin } from "../../domain/kit/files.ts";
-import { isSecretFile } from "../../domain/kit/names.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { Spawned } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
@@ -50,11 +49,9 @@ export class ProtectedPaths {
   readonly #claims: ClaimCache;
   readonly #database: readonly string[];
   readonly #added: readonly string[];
-  readonly #patterns: readonly string[];
 
   constructor(options: WallOptions) {
-    this.#patterns = options.secrets ?? [];
-    this.#walk = new WorkspaceWalk(this.#patterns);
+    this.#walk = new WorkspaceWalk(options.secrets ?? []);
     const programs = (options.env["PATH"] ?? "").split(delimiter).filter(isAbsolute)
       .flatMap((entry) => realPathOf(entry) ?? []);
     // A folder of programs is a toolchain, which needs certificates with names of secret files.
@@ -77,8 +74,10 @@ export class ProtectedPaths {
   ): Promise<{ readonly files: readonly HiddenFile[]; readonly links: readonly string[] }> {
     const secrets = found === null ? [] : [...await this.#walk.secrets(root, found)];
     for (const folder of found === null ? [] : this.#added) {
-      const found = await this.#walk.secrets(folder, await this.look({ root: folder, workspace: folder }));
-      secrets.push(...found.filter(({ path }) => isSecretFile(path, this.#patterns)));
+      if (isWithin(folder, root)) continue;
+      const looked = await this.#walk.look(folder, { running: commandIn(folder), isAdded: true });
+      // An added folder may contain `root`, whose own search leaves tracked files readable.
+      secrets.push(...(await this.#walk.secrets(folder, looked)).filter(({ path }) => !isWithin(path, root)));
     }
     const files = [...new Map(secrets.map((one) => [one.path, one])).values()]
       .filter(({ path }) => !except.includes(path));

@@ -55,20 +55,26 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Paths of the result are relative to `root`. `running` is a command that can move files meanwhile. */
+  /** Paths of the result are relative to `root`. `running` is a command that can move files meanwhile. In an added
+   * folder, patterns with `/` mean absolute paths. */
   async look(
     root: string,
-    { workspace = root, running = null }: { readonly workspace?: string; readonly running?: string | null } = {},
+    { workspace = root, running = null, isAdded = false }: {
+      readonly workspace?: string;
+      readonly running?: string | null;
+      readonly isAdded?: boolean;
+    } = {},
   ): Promise<SpecialFiles> {
     const patterns = patternsFromTop(this.#patterns, relative(root, workspace));
-    const key = patterns === this.#patterns ? root : `${root}\0${workspace}`;
+    const isSecret = (path: string): boolean => isSecretFile(isAdded ? join(root, path) : path, patterns);
+    const key = isAdded ? `${root}\0` : patterns === this.#patterns ? root : `${root}\0${workspace}`;
     const before = this.#found.get(key);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
     // A command may have moved a folder to a place outside the search, even during this look.
     let now: Walked, secrets: Map<string, HeldFile>, isFull = before === undefined, moved = new Set<string>();
     do {
       isFull ||= moved.size > 0;
-      now = await this.#walk(root, { key, patterns, isFull, moved });
+      now = await this.#walk(root, { key, isSecret, isFull, moved });
       secrets = new Map();
       const found = new Set<string>();
       for (const path of new Set([...now.secrets, ...isFull ? [] : held.keys()])) {
@@ -176,9 +182,9 @@ export class WorkspaceWalk {
 
   async #walk(
     workspace: string,
-    { key, patterns, isFull, moved }: {
+    { key, isSecret, isFull, moved }: {
       readonly key: string;
-      readonly patterns: readonly string[];
+      readonly isSecret: (path: string) => boolean;
       readonly isFull: boolean;
       /** The walk finds these moved secret files even among packages, where other certificates are not secret. */
       readonly moved: ReadonlySet<string>;
@@ -199,7 +205,7 @@ export class WorkspaceWalk {
       const known = before?.get(folder);
       const current = known?.stamp === facts.stamp
         ? known
-        : await this.#read(workspace, { folder, facts, patterns, count, pace });
+        : await this.#read(workspace, { folder, facts, isSecret, count, pace });
       const isPassed = folder.split("/").some((name) => PASSED.has(name));
       if (!isPassed && near.size < MOST_NEAR) near.set(folder, current);
       for (const path of current.folders) {
@@ -219,10 +225,10 @@ export class WorkspaceWalk {
 
   async #read(
     workspace: string,
-    { folder, facts, patterns, count, pace }: {
+    { folder, facts, isSecret, count, pace }: {
       readonly folder: string;
       readonly facts: EntryFacts;
-      readonly patterns: readonly string[];
+      readonly isSecret: (path: string) => boolean;
       readonly count: { names: number };
       readonly pace: Pace;
     },
@@ -239,7 +245,7 @@ export class WorkspaceWalk {
       }
       if (name === GIT || OF_BARE.includes(name)) parts.add(name);
       if (isFolder) folders.push(below + name);
-      else if (isSecretFile(below + name, patterns)) secrets.push(below + name);
+      else if (isSecret(below + name)) secrets.push(below + name);
     }
     const isElsewhere = parts.has("commondir") && !folder.split("/").includes(GIT);
     const isBare = parts.has("HEAD") && (isElsewhere || parts.has("objects") && parts.has("refs")) &&
