@@ -615,9 +615,9 @@ export interface CommandRights {
 }
 
 export function wallHint(
-  { config, workspace, root = workspace, onlyReads = false }: Pick<
+  { config, workspace, root = workspace, onlyReads = false, secrets = [] }: Pick<
     EnvironmentView,
-    "config" | "workspace" | "root" | "onlyReads"
+    "config" | "workspace" | "root" | "onlyReads" | "secrets"
   >,
   output: string,
   { network: isGiven = false, loopback = false, line = "", codes = [], all = false, isWider = false }: CommandRights & {
@@ -661,6 +661,11 @@ export function wallHint(
       model: `${cause}: {network: true} asks the user for the network; the user opens it for all with ${opens}`,
       people: `${cause}\n${opens} open the network for all commands`,
     };
+  }
+  const secret = secretIn(lines, { workspace, root, secrets });
+  if (secret !== null) {
+    const cause = `Commands cannot change the secret file ${secret}`;
+    return { model: `${cause}: fs.writeFile or {secrets: [${JSON.stringify(secret)}]} asks the user`, people: cause };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
     const other = otherRepository(lines, { workspace, root });
@@ -714,6 +719,18 @@ function otherRepository(
     if (folder !== undefined && folder !== root && isWithin(folder, root)) return relative(workspace, folder);
   }
   return null;
+}
+
+const FIXED = /read-only file system|\bEROFS\b|device or resource busy/i;
+const NAMES = /[^\s'"‘`’:,]+/g;
+
+function secretIn(
+  lines: readonly string[],
+  { workspace, root, secrets }: Required<Pick<EnvironmentView, "workspace" | "root" | "secrets">>,
+): string | null {
+  const names = lines.filter((line) => FIXED.test(line)).flatMap((line) => line.match(NAMES) ?? []);
+  const paths = names.map((name) => resolve(workspace, name)).filter((path) => isWithin(path, root));
+  return paths.map((path) => relative(workspace, path)).find((path) => isSecretFile(path, secrets)) ?? null;
 }
 
 const PATHS = /(?<=^|[\s'"‘`:=(])(?:\.\.\/|\/)[^\s'"’`:]*/g;

@@ -98,6 +98,26 @@ Deno.test("wallHint() names git.init and the held names where a command cannot m
   });
 });
 
+Deno.test("wallHint() names the secret file that a command could not change", () => {
+  const view = { config: {}, workspace: "/home/me/project", secrets: [".env*", "!.env.example"] };
+  for (
+    const line of [
+      "bash: line 1: .env: Read-only file system",
+      "rm: cannot remove '.env': Device or resource busy",
+      "EROFS: read-only file system, open '/home/me/project/.env'",
+    ]
+  ) {
+    const { model, people } = wallHint(view, line) ?? {};
+    assert.equal(people, "Commands cannot change the secret file .env");
+    assert.equal(model, `${people}: fs.writeFile or {secrets: [".env"]} asks the user`);
+  }
+  assert.doesNotMatch(wallHint(view, "touch: /etc/.env: Read-only file system")?.people ?? "", /secret/);
+  assert.doesNotMatch(
+    wallHint(view, "mv: cannot move '.git' to '.env.example': Device or resource busy")?.people ?? "",
+    /secret/,
+  );
+});
+
 Deno.test("wallHint() explains an unresolved name only to a command without network", () => {
   const view = { config: {}, workspace: "/home/me/project" };
   const unresolved = "curl: (6) Could not resolve host: example.org";
