@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { HostCallError, UsageError, withoutAdvice } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
 import { countedChoice, oneLine } from "../domain/kit/text.ts";
@@ -88,11 +87,11 @@ export class Records {
     return short;
   }
 
-  /** The user may have moved the folder of a conversation. If the folder is gone, the conversation moves to
-   * `workspace`. */
+  /** The user may have moved the folder of a conversation. If the folder is gone and no request runs, the conversation
+   * moves to `workspace`. */
   async follow(branch: Branch, { workspace, note }: Followed): Promise<Branch> {
     const from = branch.workspace;
-    if (from === workspace || existsSync(from)) return branch;
+    if (from === workspace || !isGone(from) || await this.running(branch.conversationId) !== null) return branch;
     await this.#store.setWorkspace(branch.conversationId, workspace);
     note(`The conversation moved to ${workspace}, because its folder ${from} is gone`);
     return { ...branch, workspace };
@@ -157,6 +156,15 @@ export class Records {
 }
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+export function isGone(folder: string): boolean {
+  try {
+    Deno.statSync(folder);
+    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
+}
 
 interface Followed {
   readonly workspace: string;

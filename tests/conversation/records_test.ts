@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
 import { UsageError } from "../../src/domain/errors.ts";
+import { begun } from "../conformance/store/fixtures.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
@@ -96,6 +97,8 @@ Deno.test("Records.follow() moves a conversation whose folder is gone, and says 
     const place = { workspace: "/here", note: (text: string) => void notes.push(text) };
     const kept = await store.createConversation({ title: "x", channel: "cli", workspace: folder });
     assert.equal((await conversations.records.follow(kept, place)).workspace, folder);
+    const busy = await begun(store, { workspace: `${folder}/gone` });
+    assert.equal((await conversations.records.follow(busy, place)).workspace, `${folder}/gone`, "a request runs");
     const moved = await store.createConversation({ title: "y", channel: "cli", workspace: `${folder}/gone` });
     assert.equal((await conversations.records.follow(moved, place)).workspace, "/here");
     assert.equal((await conversations.byId(moved.conversationId)).workspace, "/here");

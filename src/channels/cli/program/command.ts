@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { isGone } from "../../../conversation/stored_conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
@@ -233,9 +233,12 @@ export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conv
       ? await conversations.byId(conversation ?? "")
       : (await forkPoint(conversations, fork)).branch;
     const own = branch.workspace;
-    if (own === workspace || !existsSync(own)) return flags;
+    if (own === workspace || isGone(own)) return flags;
     if (cwd === undefined) return { ...flags, cwd: own };
-    throw new UsageError(`Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd`);
+    throw new UsageError(
+      `Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd, or copy the conversation with ` +
+        "vis conversations export and vis conversations import",
+    );
   });
 }
 

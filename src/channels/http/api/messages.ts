@@ -11,7 +11,16 @@ import type { Env } from "../http_parts.ts";
 import { CONVERSATION_HEADER, eventStream, eventTexts, FollowedQuery, textStream } from "../followed_query.ts";
 import { Problem } from "../problem.ts";
 import type { OnceOptions, StartedQuery } from "../repeated_requests.ts";
-import { describeIn, EVENT_STREAM, findQuery, inConversation, inputSource, inQuery, validJson } from "../route.ts";
+import {
+  describeIn,
+  EVENT_STREAM,
+  findQuery,
+  inConversation,
+  inputSource,
+  inQuery,
+  servedWorkspace,
+  validJson,
+} from "../route.ts";
 import { callerLabel, type TokenGrant } from "../tokens.ts";
 import * as schema from "./schemas.ts";
 
@@ -46,6 +55,7 @@ messages.post(
   async (c) => {
     const body = c.req.valid("json");
     const { conversation } = c.var;
+    servedWorkspace(c.env.parts, conversation.workspace);
     const sent = await c.env.once.once(c.req.header("idempotency-key") ?? null, {
       ...onceFor(c, "send"),
       work: (requestKey) => begin(c, { body, conversation, requestKey }),
@@ -150,7 +160,8 @@ messages.post(
   async (c) => {
     const body = c.req.valid("json");
     const id = c.req.param("approvalId");
-    const { conversationId } = c.var.conversation;
+    const { conversationId, workspace } = c.var.conversation;
+    servedWorkspace(c.env.parts, workspace);
     const question = (await c.env.runs.questions(conversationId)).find((one) => one.id === id);
     const choices = question && approvalChoices(question).map(({ decision }) => decision);
     if (choices && !choices.includes(body.decision)) {

@@ -120,11 +120,15 @@ Deno.test("a conversation of a folder that the server does not serve can be read
   assert.equal((await rig.ask(`/api/v1/conversations/${id}`)).status, 200);
   const { fault } = await (await rig.ask(`/api/v1/conversations/${id}/undo`)).json();
   assert.match(fault, /the conversation belongs to a folder that this server does not serve/);
-  const refused = await rig.post(`/api/v1/conversations/${id}/undo`, {});
-  assert.deepEqual([refused.status, (await rig.post(`/api/v1/conversations/${id}/prompt`, { request: "x" })).status], [
-    400,
-    400,
-  ]);
+  const bodies = {
+    undo: {},
+    prompt: { request: "x" },
+    messages: { request: "x", whenBusy: "steer" },
+    "approvals/q1": { decision: "workspace" },
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    assert.equal((await rig.post(`/api/v1/conversations/${id}/${path}`, body)).status, 400, path);
+  }
   assert.equal(calls, 0);
 });
 
