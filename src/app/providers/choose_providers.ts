@@ -32,10 +32,11 @@ interface ChooseParts extends ResolveParts {
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
-  let fault: ConfigError | null = null;
+  let fault: ConfigError | null = null, root: ResolvedProvider | null = null;
   try {
     const choice = await choose(parts);
-    if (!await isOfAnother(preferred.model, choice.providers[0])) return choice;
+    root = choice.providers[0];
+    if (!await isOfAnother(preferred.model, root, choice.model)) return choice;
   } catch (error) {
     if (!(error instanceof ConfigError) || error.code !== "unserved") throw error;
     fault = error;
@@ -44,7 +45,8 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   const choice = await choose({ ...parts, settings: { ...parts.settings, config } }).catch((error: unknown) => {
     throw fault ?? error;
   });
-  const why = fault === null ? "Vis has no key for its provider" : fault.advice || fault.problem;
+  const unlisted = root?.data === null ? `it is not among the models of ${root.name} in the settings` : null;
+  const why = fault === null ? unlisted ?? "Vis has no key for its provider" : fault.advice || fault.problem;
   return {
     ...choice,
     notes: [...choice.notes, `the workspace prefers ${preferred.model}, but Vis does not use it: ${why}`],
@@ -59,8 +61,13 @@ function preferredModel(
   return { model, instead: String(named.at(-2)?.values["model"] ?? "") || null };
 }
 
-async function isOfAnother(model: string, { name, data, models, home }: ResolvedProvider): Promise<boolean> {
-  if (data === null || models.some((one) => one.name === model)) return false;
+async function isOfAnother(
+  model: string,
+  { name, data, models, home }: ResolvedProvider,
+  asked: string | null,
+): Promise<boolean> {
+  if (models.some((one) => one.name === model || one.name === asked)) return false;
+  if (data === null) return models.length > 0;
   const known = await loadModelData(data, home);
   if (known.find(model) !== null || model.startsWith(`${name}/`)) return false;
   const [prefix = "", ...rest] = model.split("/");

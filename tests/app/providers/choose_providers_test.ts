@@ -316,6 +316,30 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   await assert.rejects(inWorkspace("gpt-5.4", { env: asked }), { message: /anthropic: it has no key/ });
 });
 
+Deno.test("chooseProviders() uses the user's own model if no server of the settings lists the workspace's model", async () => {
+  const house = { name: "house", baseUrl: "http://127.0.0.1:1/v1", models: [{ name: "m1" }, { name: "m2" }] };
+  const other = { name: "other", baseUrl: "http://127.0.0.1:2/v1", models: [{ name: "o1" }] };
+  const user = { model: "m2", providers: [house, other] };
+  for (const [model, root] of [["nomodel", "house"], ["acme/nomodel", "house"], ["other/zzz", "other"]] as const) {
+    assert.deepEqual(await inWorkspace(model, { user }), {
+      root: "house",
+      model: "m2",
+      notes: [
+        `the workspace prefers ${model}, but Vis does not use it: it is not among the models of ${root} in the settings`,
+      ],
+    });
+  }
+  const { model: _own, ...without } = user;
+  assert.equal((await inWorkspace("nomodel", { user: without })).model, "m1");
+  for (const model of ["m1", "o1", "other/o1"]) {
+    const { model: used, notes } = await inWorkspace(model, { user });
+    assert.deepEqual([used, notes], [model.split("/").at(-1), []]);
+  }
+  // Without a list of models, only the server knows its models.
+  const unlisted = { ...user, providers: [{ name: "house", baseUrl: house.baseUrl }] };
+  assert.deepEqual(await inWorkspace("new", { user: unlisted }), { root: "house", model: "new", notes: [] });
+});
+
 Deno.test("chooseProviders() uses the settings for the models of VIS_BASE_URL, by its address or its name", async () => {
   const env = { VIS_BASE_URL: "http://gpu.example:8080/v1", VIS_MODEL: "m" };
   const models = [{ name: "m", price: { input: 1, output: 2 } }];
