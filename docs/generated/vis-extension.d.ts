@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1091e9e406d88bdd91ec509bd79f442f783618a2268520dbeb37c074395a43d1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3e42a0bf548d57f288bb1c78157c35c65c4342cf065a2d30becd1dafe9b854c1
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -97,7 +97,8 @@ export interface WebFindings {
   readonly sources: readonly WebSource[];
 }
 export interface StateVersion {
-  /** The number is 1-based. Each change increases it, deletions included. */
+  /** The number is 1-based. Each change increases it. In a conversation, a deletion is a change; elsewhere,
+   * a deletion removes all versions. */
   readonly version: number;
   readonly value: JsonValue | undefined;
   readonly at: number;
@@ -787,12 +788,13 @@ export interface OwnStore {
     readonly since?: number;
     readonly limit?: number;
   }): Promise<readonly FoundState[]>;
-  /** Returns false if the key did not exist. Only a conversation keeps the versions of a deleted key. */
+  /** Returns false if the key did not exist. Only a conversation keeps the versions of a deleted
+   * key. Elsewhere, the next version of this key is 1, so an older `ifVersion` can fit again. */
   delete(key: string, options?: Scoped): Promise<boolean>;
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
    * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** The store reads each piece on demand. Throws if the bytes are gone or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are removed or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;

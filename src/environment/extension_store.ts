@@ -85,7 +85,7 @@ export class ExtensionStore implements OwnStore {
   }
 
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
-    return unmarkedPieces(this.#store.largePieces(checkedReference(reference)));
+    return unmarkedPieces(this.#store.largePieces(checkedReference(reference), { isOwn: true }));
   }
 
   async dropBytes(reference: string): Promise<void> {

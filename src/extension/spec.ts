@@ -381,12 +381,13 @@ export interface OwnStore {
     readonly since?: number;
     readonly limit?: number;
   }): Promise<readonly FoundState[]>;
-  /** Returns false if the key did not exist. Only a conversation keeps the versions of a deleted key. */
+  /** Returns false if the key did not exist. Only a conversation keeps the versions of a deleted
+   * key. Elsewhere, the next version of this key is 1, so an older `ifVersion` can fit again. */
   delete(key: string, options?: Scoped): Promise<boolean>;
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
    * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** The store reads each piece on demand. Throws if the bytes are gone or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are removed or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;

@@ -1,8 +1,9 @@
+import { UsageError } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive } from "../domain/records/history.ts";
-import { Content, largePieces, putLarge } from "./long_values.ts";
+import { Content, encodingOf, largePieces, putLarge } from "./long_values.ts";
 import {
   branchTree,
   ConversationRows,
@@ -239,8 +240,13 @@ function largeTextStore({ db, location, busyMs, now }: Parts, converted: Convert
       return putLarge(db, pieces, isOwn ? {} : { claimedAt: now() });
     }),
     dropLarge: guard("dropLarge", (large: string) => dropLarge(db, { large, location, busyMs })),
-    largePieces: async function* (large) {
+    largePieces: async function* (large, { isOwn = false } = {}) {
       try {
+        if (isOwn && await encodingOf(db, large) === null) {
+          throw new UsageError(
+            `Cannot read ${large}: the store has no such bytes; dropBytes or vis db prune has removed them`,
+          );
+        }
         yield* largePieces(db, large);
       } catch (error) {
         throw converted(error);

@@ -344,7 +344,8 @@ export interface LargeTextStore {
   /** Without `isOwn`, a claim protects the bytes for up to a day, until a stored variable refers to them. With `isOwn`,
    * each piece must begin with a random number, so that no other text shares the piece. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
-  largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** With `isOwn`, missing bytes are an error of the caller and no damage. */
+  largePieces(large: string, options?: { readonly isOwn?: boolean }): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The bytes must come from `putLarge` with `isOwn`. Ignores missing bytes. */
   dropLarge(large: string): Promise<void>;
 }

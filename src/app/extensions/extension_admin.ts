@@ -644,8 +644,8 @@ class CommandStore implements AsyncDisposable {
         delete: async (...args) => await (await states()).delete(...args),
       },
       putLarge: async (...args) => await (await open()).putLarge(...args),
-      largePieces: async function* (large) {
-        yield* (await open()).largePieces(large);
+      largePieces: async function* (...of) {
+        yield* (await open()).largePieces(...of);
       },
       dropLarge: async (large) => await (await open()).dropLarge(large),
     }, { namespace, workspace });

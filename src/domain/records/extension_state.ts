@@ -1,7 +1,8 @@
 import type { JsonValue } from "../kit/json.ts";
 
 export interface StateVersion {
-  /** The number is 1-based. Each change increases it, deletions included. */
+  /** The number is 1-based. Each change increases it. In a conversation, a deletion is a change; elsewhere,
+   * a deletion removes all versions. */
   readonly version: number;
   readonly value: JsonValue | undefined;
   readonly at: number;
