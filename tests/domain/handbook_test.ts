@@ -43,9 +43,9 @@ Deno.test("foundByWords() answers the questions of new users in the first three 
 Deno.test("foundByWords() answers the ordinary words of new users in the first section", async () => {
   const { sections } = await Handbook.open();
   const cases: Readonly<Record<string, string>> = {
-    "stop a running command": "how-do-i-stop-or-cancel-a-running-request-or-command",
-    "cancel a request": "how-do-i-stop-or-cancel-a-running-request-or-command",
-    "stuck": "how-do-i-stop-or-cancel-a-running-request-or-command",
+    "stop a running command": "how-do-i-steer-stop-or-cancel-a-running-request-or-command",
+    "cancel a request": "how-do-i-steer-stop-or-cancel-a-running-request-or-command",
+    "stuck": "how-do-i-steer-stop-or-cancel-a-running-request-or-command",
     "how much context is left": "how-much-context-is-left",
     "context window full": "how-much-context-is-left",
     "undo a commit": "how-do-i-undo-a-commit",
@@ -78,6 +78,13 @@ Deno.test("foundByWords() answers the ordinary words of new users in the first s
     "dark mode": "how-do-i-change-the-theme-dark-mode-the-keybindings-or-the-editor",
     "agents.md": "how-do-i-give-instructions-for-a-project-agentsmd",
     "use with docker": "how-do-i-run-vis-on-a-server-or-with-docker",
+    "worktree": "how-do-i-run-several-requests-in-parallel-such-as-in-a-git-worktree",
+    "changelog": "how-do-i-update-vis-and-where-is-the-changelog",
+    "steer": "how-do-i-steer-stop-or-cancel-a-running-request-or-command",
+    "allow npm install always": "how-do-i-allow-npm-install-or-another-command-with-network",
+    "serve on the network": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
+    "on my phone": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
+    "phone tablet": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
     "add a second folder": "how-do-i-add-a-second-folder-or-files-outside-the-workspace",
   };
   for (const [words, question] of Object.entries(cases)) {
