@@ -84,7 +84,7 @@ export async function serve(
       ...{ url: server.url, token, tokenFrom: from, provider, model },
       notes: [
         ...ofProfile,
-        ...openNotes(host, config.hosts),
+        ...openNotes(host, config.hosts, { port: new URL(server.url).port }),
         ...session.notes ?? [],
         ...pricesNote(unpriced),
         ...bot?.notes ?? [],
@@ -213,12 +213,33 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
   }
 }
 
-export function openNotes(host: string, hosts: readonly string[]): readonly string[] {
+export function openNotes(
+  host: string,
+  hosts: readonly string[],
+  { port = "", own = ownAddresses }: { readonly port?: string; readonly own?: () => readonly string[] } = {},
+): readonly string[] {
   if (isLoopback(host)) return [];
+  const addresses = isAllAddresses(host) && hosts.length === 0 ? own() : [];
+  const [address = "HOST"] = addresses;
+  const opened = addresses.map((one) => `http://${one}${port === "" ? "" : `:${port}`}`).join(" or ");
   const unnamed =
-    "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use";
+    "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use: " +
+    `run vis config set server.hosts ${address}, and start vis serve again` +
+    (opened === "" ? "" : `; this machine has ${opened}`);
   return [
     ...isAllAddresses(host) && hosts.length === 0 ? [unnamed] : [],
     `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
   ];
+}
+
+const MOST_ADDRESSES = 3;
+
+/** The addresses of this machine in its networks, without IPv6, whose local addresses need the name of an interface. */
+function ownAddresses(): readonly string[] {
+  try {
+    return Deno.networkInterfaces().filter(({ family, address }) => family === "IPv4" && !isLoopback(address))
+      .map(({ address }) => address).slice(0, MOST_ADDRESSES);
+  } catch {
+    return []; // A container may refuse to list its interfaces.
+  }
 }

@@ -4,6 +4,13 @@ import { openNotes } from "../../../src/app/services/serve.ts";
 Deno.test("openNotes() warns about a server that other machines can reach, and names the setting that admits them", () => {
   assert.deepEqual([...openNotes("127.0.0.1", []), ...openNotes("localhost", [])], []);
   assert.match(openNotes("0.0.0.0", []).join(), /server\.hosts.*other machines can reach 0\.0\.0\.0.*TLS/);
+  const known = openNotes("0.0.0.0", [], { port: "7357", own: () => ["192.168.1.7", "10.0.0.7"] }).join();
+  assert.match(known, /run vis config set server\.hosts 192\.168\.1\.7, and start vis serve again; /);
+  assert.match(known, /this machine has http:\/\/192\.168\.1\.7:7357 or http:\/\/10\.0\.0\.7:7357/);
+  assert.match(
+    openNotes("0.0.0.0", [], { own: () => [] }).join(),
+    /vis config set server\.hosts HOST, and start vis serve/,
+  );
   assert.match(openNotes("::", []).join(), /server\.hosts/);
   for (const notes of [openNotes("0.0.0.0", ["vis.example.org"]), openNotes("192.168.1.7", [])]) {
     assert.doesNotMatch(notes.join(), /server\.hosts/);
