@@ -7,6 +7,7 @@ import {
   type CommandOptions,
   type CommandRights,
   lineOf,
+  ONLY_COMMANDS,
   refuseBackground,
   type ShellCommand,
   spawnOptions,
@@ -30,7 +31,7 @@ export async function start(
   env: EnvironmentView,
   command: ShellCommand,
   options: StartOptions = {},
-): Promise<JobReport> {
+): Promise<JobReport & { readonly hint?: string }> {
   refuseBackground(env);
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, stdin, ...others } = options;
   const rest = typeof stdin === "string" ? { ...others, stdin } : others;
@@ -55,8 +56,15 @@ export async function start(
   );
   // The user may take any time to allow the command, so `waitMs` begins when the command begins.
   if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
-  return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
+  const report = await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
+  const walls = await env.programWalls?.();
+  const isAlone = walls?.whole === true && walls.loopback && !network;
+  return isAlone && report.running && report.hint === undefined && SERVES.test(report.output)
+    ? { ...report, hint: ONLY_COMMANDS }
+    : report;
 }
+
+const SERVES = /\bhttps?:\/\/(?:localhost|127\.|\[::1?\]|0\.0\.0\.0)|\blistening\b/i;
 
 export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;

@@ -535,6 +535,10 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
   return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
+/** The model reads this text, and `jobOutcome` has one for people. */
+export const ONLY_COMMANDS =
+  "Only commands of this conversation reach this server, not the user's browser: {network: true}, which asks the user, opens it";
+
 export function jobOutcome(
   report: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
@@ -544,7 +548,7 @@ export function jobOutcome(
 ): CallOutcome {
   const { command, running, output, ...ended } = report;
   const end = running
-    ? { text: "", exitCode: null }
+    ? { text: report.hint === ONLY_COMMANDS ? "only commands of Vis reach it" : "", exitCode: null }
     : endOutcome({ ...ended, stdout: output, stderr: "" }, PEOPLE_HINTS.get(report));
   return { ...end, subject: command };
 }

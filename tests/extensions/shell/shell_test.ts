@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../../extensions/shell/jobs.ts";
 import shell from "../../../extensions/shell/mod.ts";
-import { refusedBy, run, SHELL } from "../../../extensions/shell/run.ts";
+import { jobOutcome, refusedBy, run, SHELL } from "../../../extensions/shell/run.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
@@ -139,6 +139,37 @@ Deno.test("with an incomplete wall, the prompt announces questions to the user, 
   await run({ ...at({ ...some, mode: "run" }), warn: (text) => warned.push(text) }, "true");
   await run({ ...at(some), warn: (text) => warned.push(text) }, "true");
   assert.deepEqual(warned, ["Commands ran without a question behind an incomplete wall: no namespaces"]);
+});
+
+Deno.test("shell.start() tells people and the model that only commands reach a server behind the wall", async () => {
+  const walls = { network: false, whole: true, reason: "", loopback: true, unix: true, hides: true, leftOut: [] };
+  const approved = { allowed: true, reason: "" };
+  let envs = 0;
+  const outcomeOf = async (output: string, options = {}, own = {}) => {
+    const report = await start(
+      {
+        ...view(undefined, []),
+        envId: `server ${envs++}`,
+        approve: () => Promise.resolve(approved),
+        programWalls: () => Promise.resolve({ ...walls, ...own }),
+        spawn: (_argv, options) => {
+          options?.onBegin?.();
+          options?.onOutput?.("stdout", new TextEncoder().encode(output));
+          return new Promise(() => {});
+        },
+      },
+      "serve",
+      { until: output, waitMs: 60_000, ...options },
+    );
+    return [report.hint !== undefined, jobOutcome(report).text];
+  };
+  const told = [true, "only commands of Vis reach it"], nothing = [false, ""];
+  for (const output of ["Local: http://localhost:5173/", "ready on http://127.0.0.1:80", "Listening on port 80"]) {
+    assert.deepEqual(await outcomeOf(output), told, output);
+  }
+  assert.deepEqual(await outcomeOf("compiled in 3 s"), nothing);
+  assert.deepEqual(await outcomeOf("http://localhost:80", { network: true }), nothing);
+  assert.deepEqual(await outcomeOf("http://localhost:80", {}, { network: true, loopback: false }), nothing);
 });
 
 Deno.test("shell.start() waits for the user before it waits for an output", async () => {
