@@ -548,7 +548,11 @@ export function jobOutcome(
 ): CallOutcome {
   const { command, running, output, ...ended } = report;
   const end = running
-    ? { text: report.hint === ONLY_COMMANDS ? "only commands of Vis reach it" : "", exitCode: null }
+    ? {
+      text: "",
+      exitCode: null,
+      ...report.hint === ONLY_COMMANDS ? { hint: "Only commands of Vis reach this server" } : {},
+    }
     : endOutcome({ ...ended, stdout: output, stderr: "" }, PEOPLE_HINTS.get(report));
   return { ...end, subject: command };
 }

@@ -161,9 +161,9 @@ Deno.test("shell.start() tells people and the model that only commands reach a s
       "serve",
       { until: output, waitMs: 60_000, ...options },
     );
-    return [report.hint !== undefined, jobOutcome(report).text];
+    return [report.hint !== undefined, jobOutcome(report).hint];
   };
-  const told = [true, "only commands of Vis reach it"], nothing = [false, ""];
+  const told = [true, "Only commands of Vis reach this server"], nothing = [false, undefined];
   for (const output of ["Local: http://localhost:5173/", "ready on http://127.0.0.1:80", "Listening on port 80"]) {
     assert.deepEqual(await outcomeOf(output), told, output);
   }
