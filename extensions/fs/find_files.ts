@@ -197,11 +197,13 @@ export async function missing(
   context: FsContext,
   { action, path }: { readonly action: string; readonly path: string },
 ): Promise<Error> {
+  const base = `Cannot ${action} ${path}: there is no such file or folder`;
+  const added = addedFolderOf(context, path);
+  if (added !== "" && context.tree.look(added) === null) return new Error(`${base}; the folder ${added} is gone`);
   const near = await nearest(context, path).catch((error: unknown) => {
     if (error instanceof FolderTooLarge) return [];
     throw error;
   });
-  const base = `Cannot ${action} ${path}: there is no such file or folder`;
   if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
   let folder = dirname(path);
   while (folder !== "." && confine(context, folder).info?.kind !== "dir") folder = dirname(folder);

@@ -253,6 +253,26 @@ Deno.test("a tracked secret file stays readable if an added folder contains the 
   });
 });
 
+Deno.test("commands run after an added folder went away or became a link", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const lib = `${folder}/lib`;
+    await Deno.mkdir(lib);
+    await Deno.writeTextFile(`${lib}/a`, "there\n");
+    await place(async ({ wall, workspace }) => {
+      const hidden = { ...own, hideSecrets: { except: [], instead: "hidden\n" } };
+      const shown = async () => (await wall.spawn(workspace, sh(`cat ${lib}/a; echo ran`), hidden)).stdout;
+      assert.equal(await shown(), "there\nran\n");
+      await Deno.rename(lib, `${lib}.old`);
+      assert.equal(await shown(), "ran\n");
+      await Deno.symlink(`${lib}.old`, lib);
+      assert.equal(await shown(), "ran\n");
+      await Deno.remove(lib);
+      await Deno.rename(`${lib}.old`, lib);
+      assert.equal(await shown(), "there\nran\n");
+    }, { read: [lib], secrets: SECRET_PATTERNS });
+  });
+});
+
 Deno.test("in an added folder, patterns with a slash mean absolute paths", { ignore }, async () => {
   await withFolder(async (folder) => {
     const lib = `${folder}/lib`;

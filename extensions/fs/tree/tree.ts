@@ -195,7 +195,7 @@ export class TreeWithAdded implements Tree, Disposable {
 
   held(path?: string): Tree & Disposable {
     if (path !== undefined) return this.#of(path).held();
-    return new TreeWithAdded(this.#own.held(), this.#added.map((tree) => tree.held()));
+    return new TreeWithAdded(this.#own.held(), this.#added.map(heldIfThere));
   }
 
   [Symbol.dispose](): void {
@@ -232,6 +232,15 @@ export class TreeWithAdded implements Tree, Disposable {
 
   #of(path: string): Tree {
     return this.#added.find(({ top = "" }) => isAtOrBelow(path, top)) ?? this.#own;
+  }
+}
+
+/** A folder can go away while Vis runs, and only calls in that folder must fail. */
+function heldIfThere(tree: Tree): Tree {
+  try {
+    return tree.held();
+  } catch {
+    return tree;
   }
 }
 

@@ -18,6 +18,7 @@ import {
 } from "../_granted_paths.ts";
 import { entryKind } from "../_paths.ts";
 import { checkCall } from "../_program_run.ts";
+import { entryFacts } from "../folder_entries.ts";
 import { PROC } from "../proc_files.ts";
 import { obeyedIn } from "../protected/git_claims.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
@@ -96,6 +97,8 @@ export class LinuxWall {
     const { root = workspace, signal, loopback } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
+    // The kernel could not open a path that is gone or became a link, and would refuse the command.
+    const readable = machine.read.filter(({ path, folder }) => entryFacts(path)?.isFolder === folder);
     const place = startFolder(workspace, options);
     const own = await ownPaths(workspace, options, machine);
     const outer = await outsideRepository(root);
@@ -126,7 +129,7 @@ export class LinuxWall {
       const hidden = await this.#protected.hidden(root, {
         found: hideSecrets ? found : null,
         except: hideSecrets?.except.map((path) => resolve(workspace, path)) ?? [],
-        granted: [...machine.read, ...own.read, ...own.write],
+        granted: [...readable, ...own.read, ...own.write],
       });
       if (found && own.write.length > 0) {
         kept = await this.#protected.keep({ root, workspace }, {
@@ -144,7 +147,7 @@ export class LinuxWall {
         // Tools look in the folders around their starting folder.
         cwd: place ?? (isWithin(folder, root) ? "/" : folder),
         input: options.input !== undefined,
-        read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
+        read: [...readable, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { addedTree, treeOf } from "../../../extensions/fs/fs_places.ts";
@@ -80,6 +81,20 @@ Deno.test("fs follows links between the workspace and an added folder", () =>
     assert.equal(await workspace.call("count", "needle", "linked"), 2);
     await workspace.call("edit", "../lib/back/src/a.ts", { old: "own", new: "our" });
     assert.equal(await workspace.text("src/a.ts"), "our needle\n");
+  }));
+
+Deno.test("an added folder that goes away leaves the calls in the workspace working", () =>
+  added(async ({ workspace, lib }) => {
+    await Deno.rename(lib, `${lib}.old`);
+    for (const why of [/: there is no such file or folder; the folder \S+\/lib is gone$/, /is outside the workspace/]) {
+      assert.equal((await workspace.call("grep", "needle")).length, 1);
+      assert.match(await workspace.refusal("grep", "needle", lib), why);
+      assert.match(await workspace.refusal("readFile", "../lib/x.ts"), why);
+      if (!existsSync(lib)) await Deno.symlink(`${lib}.old`, lib);
+    }
+    await Deno.remove(lib);
+    await Deno.rename(`${lib}.old`, lib);
+    assert.equal((await workspace.call("grep", "needle", lib)).length, 2);
   }));
 
 Deno.test("fs changes nothing in an added folder", () =>
