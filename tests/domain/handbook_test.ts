@@ -85,6 +85,7 @@ Deno.test("foundByWords() answers the ordinary words of new users in the first s
     "serve on the network": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
     "on my phone": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
     "phone tablet": "how-do-i-use-vis-on-my-phone-or-serve-the-page-on-the-network",
+    "edit two repositories": "how-do-i-add-a-second-folder-or-files-outside-the-workspace",
     "add a second folder": "how-do-i-add-a-second-folder-or-files-outside-the-workspace",
   };
   for (const [words, question] of Object.entries(cases)) {
