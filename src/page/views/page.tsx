@@ -88,7 +88,7 @@ function Branches(): JSX.Element {
 
 /** A fork begins with the title of its conversation, so the last own request names a branch. */
 function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
-  return `${clean(last?.text ?? "no request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
+  return `${clean(last?.text ?? "no own request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }
 
 function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.Element {
