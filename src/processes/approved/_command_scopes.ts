@@ -299,8 +299,10 @@ function partScope(
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
     const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
+    const isModule = (name === "python" || name === "pypy") && args[args.indexOf(file ?? "") - 1] === "-m";
+    const code = isModule ? `${file} of the workspace if it exists` : file;
     const informs = name === "npm" && args.length === 1 && NPM_FACTS.has(first);
-    const runs = informs ? null : reading?.runs ?? file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
+    const runs = informs ? null : reading?.runs ?? code ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
     return { scope: `${whole} (${path})`, runs: runs ? `${whole} runs ${runs}` : null };
   }
   const leading = shellText([basename(typed), ...lead.words]);

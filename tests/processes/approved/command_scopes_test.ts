@@ -372,6 +372,9 @@ Deno.test("a command that a lasting answer covers as a whole shows the code that
   assert.deepEqual(runs("make deploy"), ["make deploy runs what the Makefile says"]);
   assert.deepEqual(runs("npm install"), ["npm install runs what package.json says"]);
   assert.deepEqual(runs("cat a.txt"), []);
+  assert.deepEqual(runs("python3 tool.py -m x"), ["python3 tool.py -m x runs tool.py"]);
+  const module = "python3 -m http.server";
+  assert.deepEqual(runs(module), [`${module} runs http.server of the workspace if it exists`]);
   for (
     const line of ["npm view tape version", "npm ping", "npm ls --all", "npm search tap", "npm audit", "npm why a"]
   ) {
