@@ -328,7 +328,8 @@ function querySettings({ config, layers, workspace, locked }: Settings, env: Env
   };
 }
 
-/** A user who names a budget with a flag wants exactly this budget, so Vis does not extend the budget. */
+/** A user who names a budget with a flag wants exactly this budget, so Vis does not extend the budget. The file of a
+ * workspace does not raise the ceiling, because a repository can bring this file. */
 function budgetOf(
   { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
     readonly iterations: number;
@@ -338,9 +339,12 @@ function budgetOf(
   const sets = (name: string, layer: Settings["layers"][number]): boolean =>
     layer.layer !== "default" && valueAt(layer.values, ["budget", name]) !== undefined;
   const operatorCeiling = layers.some((layer) => sets("ceiling", layer)) ? ceiling : null;
+  const own = layers.filter(({ layer }) => layer !== "project")
+    .map(({ values }) => valueAt(values, ["budget", "iterations"]))
+    .findLast((one) => typeof one === "number");
   const settings = {
     budget: iterations,
-    ceiling: operatorCeiling ?? (ceiling === null ? null : Math.max(ceiling, iterations)),
+    ceiling: operatorCeiling ?? (ceiling === null ? null : Math.max(ceiling, own ?? 0)),
     extending: true,
     operatorCeiling,
   };

@@ -166,3 +166,34 @@ Deno.test("openSession() with lazyExtensions loads an extension only for a reque
     }
   });
 });
+
+Deno.test("openSession() bounds the steps that a workspace sets by the ceiling, and does not bound the user's own", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "w", ".vis"), { recursive: true });
+    await Deno.mkdir(join(folder, "model"));
+    await Deno.writeTextFile(join(folder, "w", ".vis", "config.jsonc"), '{ "budget": { "iterations": 1000 } }');
+    for (const [file, steps] of [["{}", 40], ['{ "budget": { "iterations": 90 } }', 90]] as const) {
+      await Deno.writeTextFile(join(folder, "config.jsonc"), file);
+      const session = await openSession(
+        { cwd: join(folder, "w"), db: ":memory:", provider: "files", model: join(folder, "model") },
+        { env: { VIS_HOME: folder, HOME: folder }, shipped: {} },
+      );
+      const end = new AbortController();
+      let budget: number | undefined;
+      try {
+        const branch = await session.conversations.create({ title: "t", channel: "cli", workspace: join(folder, "w") });
+        await session.conversations.ask(branch, "hi", {
+          signal: end.signal,
+          emit: (event) => {
+            if (event.type !== "iteration_started") return;
+            budget = event.budget;
+            end.abort();
+          },
+        });
+      } finally {
+        await session.close();
+      }
+      assert.equal(budget, steps);
+    }
+  });
+});
