@@ -87,12 +87,17 @@ export class FsPlaces {
   /** The first attempt finds the paths outside of the workspace. After the user allows them, `make` runs again. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
+    const made = async (isOpen: boolean): Promise<Result> => {
+      const result = await queue.run(() => askedFor(isOpen ? { ...context, isOpen } : context, make));
+      for (const diff of diffsOf(result)) env.changedFile?.(diff);
+      return result;
+    };
     try {
-      return await queue.run(() => askedFor(context, make));
+      return await made(false);
     } catch (error) {
       if (!(error instanceof OutsideWorkspace)) throw error;
       await askForRepository(env, error);
-      return await queue.run(() => askedFor({ ...context, isOpen: true }, make));
+      return await made(true);
     }
   }
 
@@ -133,6 +138,13 @@ export class FsPlaces {
     this.#known.set(key, place);
     return place;
   }
+}
+
+function diffsOf(result: unknown): readonly string[] {
+  return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
+    const diff: unknown = Object(one).diff;
+    return typeof diff === "string" && diff !== "" ? [diff] : [];
+  });
 }
 
 /** `root` and `top` must be real paths. */

@@ -69,10 +69,9 @@ export async function answerCall(
     const result = builtin
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: viewed(), signal, told, asks: questions.ask });
-    for (const diff of allDiffs(result)) changedFile(diff);
     filesChanged(diffs.flatMap(changedPaths));
     if (does?.done === "read" && does.things.endsWith("files")) filesRead(pathsRead(result, args));
-    ended = { ok: said.ok ?? true, ...changes(), ...diffsIn(diffs.map((diff) => ({ diff }))) };
+    ended = { ok: said.ok ?? true, ...changes(), ...diffsIn(diffs) };
     return result;
   } catch (error) {
     if (scope.signal.aborted && questions.unanswered) said = { text: "refused", refusedByUser: true };
@@ -240,10 +239,10 @@ const MAX_NAMES = 64 * 1024;
 
 /** Skips a removal or a move without changed lines. Beyond the limits, the list has only the name of a diff, or omits
  * the diff. */
-export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
+export function diffsIn(diffs: readonly string[]): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
-  const shown = allDiffs(result).filter((diff) => !/^--- (?!\/dev\/null\n).*\n\+\+\+ .*\n$/.test(diff));
+  const shown = diffs.filter((diff) => !/^--- (?!\/dev\/null\n).*\n\+\+\+ .*\n$/.test(diff));
   for (const [at, diff] of shown.entries()) {
     if (at < MAX_DIFFS && left > 0) {
       found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
@@ -256,13 +255,6 @@ export function diffsIn(result: unknown): { readonly diffs?: readonly string[] }
     found.push(`${name}…\n`);
   }
   return found.length > 0 ? { diffs: found } : {};
-}
-
-function allDiffs(result: unknown): readonly string[] {
-  return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
-    const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
-    return typeof diff === "string" && diff !== "" ? [diff] : [];
-  });
 }
 
 export async function callBuiltin(

@@ -7,25 +7,17 @@ import { HandClock } from "../helpers/hand_clock.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { sample } from "../extension/_sample.ts";
 
-Deno.test("diffsIn() takes only the diffs of one result or of many", () => {
-  assert.deepEqual(diffsIn({ path: "a", diff: "-a\n+b\n" }), { diffs: ["-a\n+b\n"] });
-  assert.deepEqual(diffsIn([{ diff: "1" }, null, { diff: "" }, { diff: 7 }, "x", { diff: "2" }]), {
-    diffs: ["1", "2"],
-  });
-  for (const none of [null, undefined, 7, "diff", [], {}, { diff: "" }]) assert.deepEqual(diffsIn(none), {});
-});
-
 Deno.test("diffsIn() is bounded, since events carry it", () => {
   const large = "+line\n".repeat(10_000);
-  const { diffs = [] } = diffsIn([{ diff: large }, { diff: large }]);
+  const { diffs = [] } = diffsIn([large, large]);
   assert.deepEqual(diffs.map(({ length }) => length < 17_000), [true, true]);
   assert.match(diffs[0] ?? "", /\+line\n…\n$/);
-  const many = Array.from({ length: 30 }, (_, at) => ({ diff: `--- a/${at}\n+++ b/${at}\n@@ -1 +1 @@\n-x\n+y\n` }));
+  const many = Array.from({ length: 30 }, (_, at) => `--- a/${at}\n+++ b/${at}\n@@ -1 +1 @@\n-x\n+y\n`);
   const some = diffsIn(many).diffs ?? [];
-  assert.deepEqual([some.length, some[19], some[29]], [30, many[19]?.diff, "--- a/29\n+++ b/29\n…\n"]);
+  assert.deepEqual([some.length, some[19], some[29]], [30, many[19], "--- a/29\n+++ b/29\n…\n"]);
   const names = Array.from(
     { length: 2_000 },
-    (_, at) => ({ diff: `--- a/${at}\n+++ b/${"n".repeat(200)}\n@@ -1 +1 @@\n` }),
+    (_, at) => `--- a/${at}\n+++ b/${"n".repeat(200)}\n@@ -1 +1 @@\n`,
   );
   assert.ok((diffsIn(names).diffs ?? []).join("").length < 90_000);
 });
@@ -271,4 +263,25 @@ Deno.test("a call that was cancelled at its question did nothing", async () => {
   });
   assert.equal(work?.text, "");
   assert.deepEqual(ends.map(({ text, refused }) => [text, refused]), [["opening: refused", true]]);
+});
+
+Deno.test("a foreign result with a diff is no change of a file, until its function reports the change", async () => {
+  const diff = "--- a/main.c\n+++ b/main.c\n@@ -1 +1 @@\n-a\n+b\n";
+  const foreign = sample({
+    namespace: "test.foreign",
+    symbols: [
+      fn("get", () => ({ diff }), { doc: "Gets.", args: z.tuple([]), returns: "object" }),
+      fn("report", (env: EnvironmentView) => env.changedFile?.(diff), {
+        doc: "Reports.",
+        args: z.tuple([]),
+        returns: "void",
+      }),
+    ],
+  });
+  for (const [call, files] of [["get", 0], ["report", 1]] as const) {
+    await using engine = await startEngine([replyJson(`await foreign.${call}(); answer("done")`)], {
+      extensions: [foreign],
+    });
+    assert.equal((await engine.ask("x")).work?.files ?? 0, files, call);
+  }
 });

@@ -31,7 +31,7 @@ const WORKING: Extension = {
       args: z.tuple([]),
       returns: "number",
     }),
-    fn("edit", (_env: EnvironmentView, path: string) => ({ path, diff: DIFF }), {
+    fn("edit", (env: EnvironmentView, path: string) => (env.changedFile?.(DIFF), { path, diff: DIFF }), {
       doc: "Edits.",
       untimed: true,
       action: { doing: "editing", done: "edited", things: "files" },
