@@ -114,7 +114,7 @@ export class Screen implements PanelActions {
   #offered: readonly PromptFile[] = [];
   #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
-  #askedToEnd = { unfinished: "", at: -Infinity };
+  #askedToEnd = { unfinished: "", at: -Infinity, told: "" };
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
@@ -191,6 +191,8 @@ export class Screen implements PanelActions {
     });
     const draw = (): void => {
       this.#lookAtPrograms();
+      const { told, unfinished } = this.#askedToEnd;
+      if (told !== "" && this.#told === told && this.#unfinished() !== unfinished) this.#told = "";
       this.#frame.fresh = true;
       this.#tui.requestRender();
     };
@@ -298,9 +300,10 @@ export class Screen implements PanelActions {
     const unfinished = this.#unfinished(), at = performance.now(), asked = this.#askedToEnd;
     const isAsked = asked.unfinished === unfinished && at - asked.at < ASKED_MS;
     if (unfinished === "" || isAsked) return this.#done.resolve();
-    this.#askedToEnd = { unfinished, at };
     const later = this.chat.isWorking ? "; vis -c continues the request" : "";
-    this.tell(`Ctrl-D again ends ${unfinished}, and quits${later}`);
+    const told = `Ctrl-D again ends ${unfinished}, and quits${later}`;
+    this.#askedToEnd = { unfinished, at, told };
+    this.tell(told);
   }
 
   #unfinished(): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const slow: ScriptedReply = { text: replyJson([], { final: "never" }), delayMs: 60_000 };
@@ -72,5 +72,17 @@ Deno.test("quitting while a query or a command runs asks once, ends it, and show
     assert.match(out.join(""), /Resume with: vis --conversation/);
     const [branch] = await engine.conversations.list({ limit: 1 });
     assert.equal((await engine.conversations.queries(branch!))[0]!.running, false);
+  });
+});
+
+Deno.test("the question before quitting goes away when the request has ended", async () => {
+  const { promise: after, resolve: release } = Promise.withResolvers<void>();
+  await withScreen([{ text: final("It is done"), after }], {}, async ({ screen }) => {
+    screen.type("go\r");
+    await screen.until("waiting for");
+    screen.type("/exit\r");
+    await screen.until("Ctrl-D again ends the running request");
+    release();
+    await screen.until((text) => text.includes("It is done") && !text.includes("Ctrl-D again"));
   });
 });
