@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { dirname, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 
 import { Cancelled, HostCallError, SandboxEnded, withoutAdvice } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
@@ -57,8 +57,7 @@ function notAttached(
   if (!isOutside) {
     return `${said}: ${error instanceof Error ? withoutAdvice(error) : "there is no such file or folder"}`;
   }
-  const folder = /\.\w+$/.test(full) ? dirname(full) : full;
-  const way = readFolders === undefined ? "" : `; vis --add-dir ${oneLine(folder, 200)} lets Vis read this folder`;
+  const way = readFolders === undefined ? "" : "; vis --add-dir FOLDER lets Vis read another folder";
   return `${said}: it is outside the workspace${way}`;
 }
 

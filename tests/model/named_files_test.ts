@@ -97,10 +97,10 @@ Deno.test("the result names each path after @ that Vis did not attach, and no pa
     await using engine = await startEngine(Array(20).fill(done), { ...options, readFolders: [] });
     const notes: Readonly<Record<string, readonly string[]>> = {
       "Like @../other/x.ts, please": [
-        `@../other/x.ts is not attached: it is outside the workspace; vis --add-dir ${folder}/other lets Vis read this folder`,
+        "@../other/x.ts is not attached: it is outside the workspace; vis --add-dir FOLDER lets Vis read another folder",
       ],
       "(@/etc/none)": [
-        "@/etc/none is not attached: it is outside the workspace; vis --add-dir /etc/none lets Vis read this folder",
+        "@/etc/none is not attached: it is outside the workspace; vis --add-dir FOLDER lets Vis read another folder",
       ],
       "See @gone.md": ["@gone.md is not attached: there is no such file or folder"],
       "See @lib/gone.js and @./gone": [
