@@ -1,3 +1,4 @@
+import type { Config } from "../../config/schema.ts";
 import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { valueAt } from "../../config/layers.ts";
@@ -231,13 +232,18 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
+/** A settings file of a workspace sets the hooks of this workspace only, because the user trusts it for no other. */
 async function hooksOf(
-  { config: { hooks } }: Settings,
+  { workspace, config, layers, sections }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
 ): Promise<Pick<ConversationParts, "around">> {
-  if (!spawn || [hooks.request, hooks.edit, hooks.end].every((commands) => commands.length === 0)) return {};
+  const others = layers.filter(({ layer }) => layer !== "project");
+  const { hooks: elsewhere } = others.length === layers.length ? config : sections.merged(others) as Config;
+  const isNone = ({ request, edit, end }: Config["hooks"]): boolean =>
+    [request, edit, end].every((all) => all.length === 0);
+  if (!spawn || isNone(config.hooks) && isNone(elsewhere)) return {};
   const { userHooks } = await import("./user_hooks.ts");
-  return { around: userHooks({ hooks, spawn }) };
+  return { around: userHooks({ hooksIn: (path) => path === workspace ? config.hooks : elsewhere, spawn }) };
 }
 
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {

@@ -14,14 +14,13 @@ const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;
 type Around = NonNullable<ConversationParts["around"]>;
 type Spawn = NonNullable<ConversationParts["spawn"]>;
 
-interface HookParts {
-  readonly hooks: Settings["config"]["hooks"];
-  readonly spawn: Spawn;
-}
+type Hooks = Settings["config"]["hooks"];
 
-export function userHooks(parts: HookParts): Around {
+export function userHooks(
+  { hooksIn, spawn }: { readonly hooksIn: (workspace: string) => Hooks; readonly spawn: Spawn },
+): Around {
   return async ({ workspace }, emit, run, watchHook) => {
-    const hooks = new QueryHooks({ ...parts, workspace, watchHook });
+    const hooks = new QueryHooks({ hooks: hooksIn(workspace), spawn, workspace, watchHook });
     const listen = (event: QueryEvent): void => {
       emit(event);
       hooks.take(event);
@@ -32,7 +31,9 @@ export function userHooks(parts: HookParts): Around {
   };
 }
 
-interface QueryHookParts extends HookParts {
+interface QueryHookParts {
+  readonly hooks: Hooks;
+  readonly spawn: Spawn;
   readonly workspace: string;
   readonly watchHook: Parameters<Around>[3];
 }

@@ -5,6 +5,7 @@ import * as extensions from "../../../extensions/index.ts";
 import { type Telemetry, Tracer } from "../../../src/app/otel/telemetry.ts";
 import { checkServer } from "../../../src/app/services/check_server.ts";
 import { serve } from "../../../src/app/services/serve.ts";
+import { ConfigTrust } from "../../../src/app/settings/settings_files.ts";
 import { until } from "../../helpers/until.ts";
 import type { RunningServer, ServeRequest } from "../../../src/channels/channel.ts";
 
@@ -309,6 +310,40 @@ said`;
       assert.match(command, /shell is off; .*start Vis outside of the home folder/);
       assert.match(git, /git is not defined/);
     }
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("a workspace sets hooks only for itself, and the user's own hooks run elsewhere", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  await using at = await place({ server: { workspaces: ["OTHER"] }, hooks: { request: ["touch users"] } });
+  const other = join(at.workspace, "..", "other"), config = join(at.home, "config.jsonc");
+  await Deno.mkdir(other);
+  await Deno.writeTextFile(config, (await Deno.readTextFile(config)).replace("OTHER", other));
+  const project = join(at.workspace, ".vis", "config.jsonc"), text = '{ "hooks": { "request": ["touch workspaces"] } }';
+  await Deno.writeTextFile(project, text);
+  await new ConfigTrust(at.home).add({ path: project, text });
+  const server = await at.serve();
+  try {
+    for (const workspace of [at.workspace, other]) {
+      const post = async (path: string, body: object) => {
+        const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+        const response = await fetch(new URL(path, server.url), {
+          method: "POST",
+          headers,
+          body: JSON.stringify(body),
+        });
+        return await response.json();
+      };
+      const { conversationId } = await post("/api/v1/conversations", { workspace });
+      await post(`/api/v1/conversations/${conversationId}/messages`, { request: "hello" });
+    }
+    const made = [at.workspace, other].map((folder) =>
+      ["users", "workspaces"].filter((name) => existsSync(join(folder, name)))
+    );
+    assert.deepEqual(made, [["workspaces"], ["users"]]);
   } finally {
     await server.close();
   }

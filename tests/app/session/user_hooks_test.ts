@@ -40,7 +40,7 @@ async function query(
   const seen: QueryEvent[] = [];
   let told: readonly string[] = [];
   const around = userHooks({
-    hooks: { ...NO_HOOKS, ...hooks },
+    hooksIn: () => ({ ...NO_HOOKS, ...hooks }),
     spawn: (workspace, [, , command = ""], options) => {
       assert.equal(workspace, "/work", "the workspace of the conversation");
       ran.push({ command, given: JSON.parse(String(options.input)), options });
@@ -146,7 +146,7 @@ Deno.test("an undo also reverts the changes of hooks", async () => {
     const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} }, home });
     registry.register(fs);
     const around = userHooks({
-      hooks: { ...NO_HOOKS, request: ["log"], edit: ["format"], end: ["log", "check"] },
+      hooksIn: () => ({ ...NO_HOOKS, request: ["log"], edit: ["format"], end: ["log", "check"] }),
       spawn: (_workspace, [, , command]) => {
         if (command === "log") Deno.writeTextFileSync(log, "line\n", { append: true });
         else if (command === "check") Deno.writeTextFileSync(file, text().replace(/\n*$/, "\n"));
