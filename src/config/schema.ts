@@ -184,13 +184,13 @@ export const ConfigSchema = z.strictObject({
       "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request of the conversation, a new process gets the variables",
     ),
     timeoutMs: positive.default(120_000).describe(
-      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout, and its changes of variables and files stay",
+      "Time limit of a block that sets no limit, in milliseconds, between sandbox.timeoutMinMs and sandbox.timeoutMaxMs. At the limit, the block ends with Timeout, and its changes of variables and files stay",
     ),
     timeoutMinMs: positive.default(3_000).describe(
-      "Shortest time limit of a block in milliseconds; a block that sets a shorter limit gets this limit. At the limit, the block ends with Timeout",
+      "Shortest time limit of a block in milliseconds, if sandbox.timeoutMaxMs is not shorter. A block with a shorter limit gets this limit. At the limit, the block ends with Timeout",
     ),
     timeoutMaxMs: positive.default(1_800_000).describe(
-      "Longest time limit of a block in milliseconds; a block that sets a longer limit gets this limit. At the limit, the block ends with Timeout",
+      "Longest time limit of a block in milliseconds; a block with a longer limit gets this limit. At the limit, the block ends with Timeout",
     ),
   }).prefault({}),
   context: ShownLimits,

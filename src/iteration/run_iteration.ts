@@ -3,7 +3,7 @@ import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/erro
 import { blockResult } from "../domain/query/host_call.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
-import type { QueryEventBody } from "../domain/query/query_schemas.ts";
+import type { BlockResult, QueryEventBody } from "../domain/query/query_schemas.ts";
 import { valueOf } from "../environment/conversation_history.ts";
 import { replyHint } from "../extension/habitual_calls.ts";
 import type { StoredBlock } from "../persistence/store.ts";
@@ -185,15 +185,17 @@ async function executeBlocks(
     }
     frame.emitter.send({ type: "block_started", block: index, code });
     const asked = frame.askedMs();
+    const deadlineMs = deadline(block.timeMs, frame.deadlines);
     const report = await frame.environment.run({
       code,
       iteration,
       index,
-      deadlineMs: deadline(block.timeMs, frame.deadlines),
+      deadlineMs,
       signal: frame.signal,
     }, { stored });
     const { reads, madeFrom, literal, value, saved } = report;
-    const result = { ...report.result, ms: Math.max(0, report.result.ms - (frame.askedMs() - asked)) };
+    const ms = Math.max(0, report.result.ms - (frame.askedMs() - asked));
+    const result = { ...withTimeAdvice(report.result, deadlineMs < frame.deadlines.maxMs), ms };
     frame.emitter.send({ type: "block_finished", block: index, result });
     const plan = saved.find(({ name }) => name === PLAN_VARIABLE);
     if (plan && plan.bytes.length <= PLAN_BYTES) frame.emitter.send({ type: "plan", items: planOf(valueOf(plan)) });
@@ -205,8 +207,17 @@ async function executeBlocks(
 }
 
 export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
-  if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
-  return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));
+  const wanted = timeMs === null || !Number.isFinite(timeMs) ? bounds.defaultMs : timeMs;
+  return Math.min(bounds.maxMs, Math.max(bounds.minMs, wanted));
+}
+
+function withTimeAdvice(result: BlockResult, canGrow: boolean): BlockResult {
+  const { outcome, error } = result;
+  if (outcome !== "timeout" || !error) return result;
+  const way = canGrow
+    ? 'a larger "timeMs" of the block raises this limit'
+    : "no block has more time (sandbox.timeoutMaxMs), so split its work";
+  return { ...result, error: { ...error, advice: `: ${way}; its changes are kept${error.advice ?? ""}` } };
 }
 
 function conclude(

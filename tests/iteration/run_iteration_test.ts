@@ -18,6 +18,8 @@ Deno.test("deadline() keeps the model's estimate within the operator's bounds", 
     [1e12, 1_800_000],
   ];
   for (const [told, expected] of cases) assert.equal(deadline(told, BOUNDS), expected);
+  assert.equal(deadline(null, { ...BOUNDS, defaultMs: 1_000 }), 3_000);
+  assert.equal(deadline(null, { ...BOUNDS, maxMs: 4_000 }), 4_000);
 });
 
 Deno.test("executeBlocks() runs all blocks of a reply in order, also after a failed one", async () => {

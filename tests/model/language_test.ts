@@ -121,8 +121,9 @@ Deno.test("a shown promise, and a block that takes too long, come with code to w
   await using engine = await startEngine([
     replyJson([`print(${wait})`, `[1, 2].map(() => ${wait})`, `await ${wait}`, "'text'"]),
     JSON.stringify({ thinking: "Loop", code: [{ expr: "for (;;);", timeMs: 1 }] }),
+    JSON.stringify({ thinking: "Loop", code: [{ expr: "for (;;);", timeMs: 9_000 }] }),
     replyJson([], { final: "It is finished." }),
-  ], { settings: { deadlines: { minMs: 200, maxMs: 5000, defaultMs: 2000 } } });
+  ], { settings: { deadlines: { minMs: 200, maxMs: 300, defaultMs: 300 } } });
   await engine.ask("x");
   assert.deepEqual(engine.context(1).match(/Block \d shows a promise, not its result: await it/g), [
     "Block 1 shows a promise, not its result: await it",
@@ -130,7 +131,11 @@ Deno.test("a shown promise, and a block that takes too long, come with code to w
   ]);
   assert.match(
     engine.context(2),
-    /TIMEOUT Timeout \(0\.2s\): a larger "timeMs" of the block raises this limit/,
+    /TIMEOUT Timeout \(0\.2s\): a larger "timeMs" of the block raises this limit; its changes are kept/,
+  );
+  assert.match(
+    engine.context(3),
+    /TIMEOUT Timeout \(0\.3s\): no block has more time \(sandbox\.timeoutMaxMs\), so split its work; its changes are kept/,
   );
 });
 

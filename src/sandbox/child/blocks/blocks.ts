@@ -15,7 +15,7 @@ import type { Timers } from "../run/timers.ts";
 import type { RunContext, TimedTasks } from "../run/timed_tasks.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 import { summarize } from "../view/summary.ts";
-import { AFTER_TIMEOUT, broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";
+import { broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";
 import { type ThrownError, thrownError } from "./thrown_error.ts";
 
 interface RunRequest {
@@ -316,7 +316,7 @@ export class Blocks {
     const error = ending.error
       ? ending.error
       : outcome === "timeout"
-      ? { name: "Timeout", message: timedOut(run.deadlineMs), advice: `: ${AFTER_TIMEOUT}`, frames: [] }
+      ? { name: "Timeout", message: timedOut(run.deadlineMs), advice: "", frames: [] }
       : outcome === "cancelled"
       ? { name: "Cancelled", message: CANCELLED, advice: "", frames: [] }
       : null;

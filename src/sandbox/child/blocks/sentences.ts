@@ -4,8 +4,6 @@ export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }
 
-export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; its changes are kept';
-
 export const CANCELLED = "The block was cancelled";
 
 export const SHOWS_PROMISE = "shows a promise, not its result: await it (for several: await Promise.all(…))";
