@@ -148,7 +148,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If this key is not set, a larger budget.iterations is the maximum, unless the file of the workspace sets it. A request that sets its own budget then has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If this key is not set, a larger budget.iterations is the maximum, unless the file of the workspace sets it. A request that sets its own budget then has no maximum. The maximum also applies to the steps that you add with --more. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further model call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",

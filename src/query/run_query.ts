@@ -11,7 +11,7 @@ import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
 import { callsText } from "../domain/query/host_call.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
-import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
+import { MORE_STEPS, type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/stored_query.ts";
@@ -406,6 +406,7 @@ function compose(
     isCutOff: state.isCutOff,
     used: state.used,
     budget: state.budget,
+    ceiling: settings.operatorCeiling ?? null,
     ms,
     thinking: state.thinking,
     errors: state.errors,
@@ -474,6 +475,7 @@ interface Unanswered {
   readonly isCutOff?: boolean;
   readonly used: number;
   readonly budget: number;
+  readonly ceiling?: number | null;
   readonly ms: number;
   readonly thinking: string;
   readonly errors: readonly string[];
@@ -484,7 +486,7 @@ interface Unanswered {
 }
 
 export function fallbackAnswer(query: Unanswered): string {
-  const { reason, thinking, errors, prose, unsupported } = query;
+  const { reason, thinking, errors, prose, unsupported, ceiling = null } = query;
   const lines = [headline(query)];
   if (reason === "unusable_replies" && prose) lines.push(`It wrote: ${clip(prose.trim(), 2000)}`);
   if (reason === "unsupported_answer" && unsupported) {
@@ -494,9 +496,17 @@ export function fallbackAnswer(query: Unanswered): string {
     lines.push(`Last thinking: ${clip(thinking, 800)}`);
   }
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
-  const advice = reasonAdvice(reason);
+  const isLimited = reason === "max_iterations" && ceiling !== null && ceiling < MORE_STEPS;
+  const advice = isLimited ? limitedAdvice(ceiling) : reasonAdvice(reason);
   if (advice) lines.push(advice);
   return lines.join("\n");
+}
+
+function limitedAdvice(ceiling: number): string {
+  return `Raise the maximum (setting budget.ceiling), continue with ${
+    counted(ceiling, "more step")
+  }, or ask for less ` +
+    "at once; all variables are kept.";
 }
 
 /** After these ends, the last thinking explains nothing. */

@@ -76,6 +76,15 @@ Deno.test("fallbackAnswer() is never empty and never long", () => {
   }
 });
 
+Deno.test("fallbackAnswer() names the setting that allows fewer than ten more steps", () => {
+  const of = { reason: "max_iterations", iterations: 1, used: 1, budget: 1, ms: 1, thinking: "", errors: [] } as const;
+  assert.match(
+    fallbackAnswer({ ...of, ceiling: 1 }),
+    /^Raise the maximum \(setting budget\.ceiling\), continue with 1 more step,/m,
+  );
+  for (const ceiling of [10, null]) assert.match(fallbackAnswer({ ...of, ceiling }), /^Continue with 10 more steps/m);
+});
+
 Deno.test("fallbackAnswer() names the number of steps that the budget did not count", () => {
   const said = (iterations: number, used: number, budget: number): string =>
     fallbackAnswer({ reason: "max_iterations", ...{ iterations, used, budget }, ms: 1, thinking: "", errors: [] })

@@ -38,7 +38,11 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       "--fork <id>",
       "continue in a new branch from the end of ID, or from ID@STEP, where STEP is N or REQUEST.STEP; the original branch is unchanged",
     );
-  run.option("--more", `give ${MORE_TEXT} to the last request, if it stopped at its step limit`, false)
+  run.option(
+    "--more",
+    `give ${MORE_TEXT} to the last request, if it stopped at its step limit; budget.ceiling is the maximum`,
+    false,
+  )
     .option(
       "--plan",
       'make a plan, while Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
