@@ -236,7 +236,8 @@ export interface ConversationKeys {
   /** Files that match these patterns may hold keys (`isSecretFile`). Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
   /** Git or Vis would later run these paths or read them as settings. Paths are relative to the workspace and have no
-   * links. Changing such a file needs the user's approval. */
+   * links. Changing such a file needs the user's approval. The result may lack paths below `.git` and `.vis`, so the
+   * extension refuses each change there. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** If true, the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;
@@ -275,8 +276,8 @@ export interface QueryKeys {
   ) => Promise<Approval>;
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
-  /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.
-   * Vis keeps no former file for `undo`, unless `watchFiles` reports the change. Calls have this key. */
+  /** The query learns, from a unified diff, that the call changed a file. Vis keeps no former file for `undo`,
+   * unless `watchFiles` reports the change. Calls have this key. */
   readonly changedFile?: (diff: string) => void;
   /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
    * ends with its block. Calls have this key. */
