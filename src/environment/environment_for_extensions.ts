@@ -72,7 +72,8 @@ export class EnvironmentViews {
     const approve: EnvironmentView["approve"] = ask && signal !== null
       ? (request, { isQuiet = false } = {}) => ask(request, { extension: namespace, signal, isQuiet })
       : undefined;
-    const spawn = this.#spawn(scope, { signal: call?.signal, caller: { extension: namespace, ask: approve ?? null } });
+    const caller = { extension: namespace, ask: approve ?? null };
+    const spawn = this.#spawn(scope, { signal: call?.signal, ended: call?.ended, caller });
     const openRoot = signal === null ? undefined : this.#openRoot(ask, signal);
     return { ...kept, ...(spawn ? { spawn } : {}), ...(approve ? { approve } : {}), ...(openRoot ? { openRoot } : {}) };
   };
@@ -204,12 +205,16 @@ export class EnvironmentViews {
 
   #spawn(
     scope: QueryScope | null,
-    { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
+    { signal, ended, caller }: {
+      readonly signal: AbortSignal | undefined;
+      readonly ended?: AbortSignal | undefined;
+      readonly caller: SpawnCaller;
+    },
   ): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
     const { root } = this.#idle;
     const ends = signal ?? (scope ? programs.query : programs.closed);
-    return spawn && programs.bind(spawn, { workspace, root, signal: ends, caller });
+    return spawn && programs.bind(spawn, { workspace, root, signal: ends, ended, caller });
   }
 }
 
@@ -572,17 +577,20 @@ export class ConversationPrograms {
 
   bind(
     spawn: WallSpawn,
-    { workspace, root, signal, caller = null }: {
+    { workspace, root, signal, ended: callEnded, caller = null }: {
       readonly workspace: string;
       readonly root?: string | undefined;
       readonly signal: AbortSignal;
+      /** Aborts when the call has returned. */
+      readonly ended?: AbortSignal | undefined;
       readonly caller?: SpawnCaller | null;
     },
   ): Spawn {
     return (argv, options = {}) => {
       const watched = options.title === undefined ? null : new WatchedProgram(options.title);
       const given = watched === null ? options : watched.options(options);
-      const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
+      const ofCall = options.lifetime === "conversation" ? [] : [signal, ...callEnded ? [callEnded] : []];
+      const lives = [this.#closed.signal, ...ofCall];
       const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
       const running = spawn(workspace, argv, { ...given, root: root ?? workspace, signal: all }, caller);
       const ended = running.then((how) => this.#ended(how, given), () => {}).finally(() => {
@@ -591,7 +599,9 @@ export class ConversationPrograms {
       });
       this.#running.add(ended);
       if (watched !== null) this.#background.set(ended, watched);
-      return running;
+      if (ofCall.length === 0) return running;
+      // Nobody awaits a call that has returned, so a rejection would be unhandled and would end Vis.
+      return running.catch((error) => callEnded?.aborted ? new Promise<never>(() => {}) : Promise.reject(error));
     };
   }
 

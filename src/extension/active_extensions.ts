@@ -115,6 +115,8 @@ export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<Environment
 
 export interface OwnCall {
   readonly signal: AbortSignal;
+  /** Aborts when the function has returned. */
+  readonly ended: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
   /** A time limit can stop while an approval waits for the user. */

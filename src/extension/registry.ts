@@ -246,17 +246,22 @@ export class ExtensionRegistry {
         const { env, signal, told, asks } = options;
         const { extension } = part;
         const refused = (): void => told?.({ text: "refused", ok: false, refusedByUser: true });
-        const call = { signal, untimed: symbol.untimed ?? false, refused, asks };
+        const ended = new AbortController();
+        const call = { signal, ended: ended.signal, untimed: symbol.untimed ?? false, refused, asks };
         const view = this.#view(extension, { env, own, faults, call });
-        return await invokeSymbol({
-          extension,
-          symbol,
-          env: view,
-          args,
-          log: this.#log,
-          now: () => performance.now(),
-          told,
-        });
+        try {
+          return await invokeSymbol({
+            extension,
+            symbol,
+            env: view,
+            args,
+            log: this.#log,
+            now: () => performance.now(),
+            told,
+          });
+        } finally {
+          ended.abort(new Error(`Cannot continue the program: ${name} has returned`));
+        }
       },
     );
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };

@@ -38,6 +38,25 @@ Deno.test("ConversationPrograms.bind() ends programs with their call, except the
   await closing;
 });
 
+Deno.test("ConversationPrograms.bind() ends a program whose call has returned, without a rejection that nobody handles", async () => {
+  const programs = new ConversationPrograms();
+  const { spawn, asked, ended } = wall();
+  const returned = new AbortController();
+  const start = programs.bind(spawn, {
+    workspace: "/w",
+    signal: new AbortController().signal,
+    ended: returned.signal,
+  });
+  void start(["forgotten"]);
+  const long = start(["b"], { lifetime: "conversation" });
+  returned.abort();
+  assert.deepEqual(asked.map(({ signal }) => signal?.aborted), [true, false]);
+  const closing = programs.close();
+  await assert.rejects(long, /its conversation was closed/);
+  await closing;
+  assert.equal(ended(), 2);
+});
+
 Deno.test("ConversationPrograms.close() waits until nothing is left, and starts nothing afterwards", async () => {
   const programs = new ConversationPrograms();
   const { spawn, asked, ended } = wall();

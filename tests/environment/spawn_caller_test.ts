@@ -57,3 +57,35 @@ Deno.test("where the wall is not whole, no extension of the user runs anything u
   for (const text of ["ran", nobody, refused]) assert.ok(engine.context(1).includes(`"${text}"`), engine.context(1));
   assert.deepEqual([...new Set(said)], [`activate: ${nobody}`]);
 });
+
+Deno.test("a program that a function starts without await ends when the function returns", async () => {
+  const ended = Promise.withResolvers<unknown>();
+  const forgetful: Extension = {
+    namespace: "test.forgetful",
+    alias: { ns: "test.ext.forgetful", alias: "forgetful" },
+    doc: "Forgets its program.",
+    version: "0.1.0",
+    symbols: [
+      fn("begin", (env: EnvironmentView) => void env.spawn?.(["sleep"]), {
+        doc: "Begins.",
+        args: z.tuple([]),
+        returns: "undefined",
+      }),
+    ],
+  };
+  await using engine = await startEngine([
+    replyJson(["await forgetful.begin()"]),
+    replyJson([], { final: "Done" }),
+  ], {
+    extensions: [forgetful],
+    spawn: (_folder, _argv, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => {
+          ended.resolve(signal.reason);
+          reject(signal.reason);
+        });
+      }),
+  });
+  await engine.ask("x");
+  assert.match(String(await ended.promise), /forgetful\.begin has returned/);
+});
