@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 09ee2a34afb3cad083c92450deb054cab15ab6305452075933d63fb771aecdd6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6adff3a69fb1aa1c681284d3d3fc54817ca6ef4a3d28f381e6ec73ce563141c2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -439,7 +439,7 @@ export interface Extension {
     readonly chars: number;
   }) => Promise<NamedFile | null>;
   /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
-   * `env.fileRead`. The path is relative to the workspace. */
+   * `env.fileRead`. The path is relative to the workspace, or absolute in an added folder. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** `vis` gets these commands. */
   readonly cli?: readonly CliCommand[];

@@ -70,7 +70,7 @@ export interface Extension {
     options: { readonly chars: number },
   ) => Promise<NamedFile | null>;
   /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
-   * `env.fileRead`. The path is relative to the workspace. */
+   * `env.fileRead`. The path is relative to the workspace, or absolute in an added folder. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** `vis` gets these commands. */
   readonly cli?: readonly CliCommand[];

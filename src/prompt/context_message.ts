@@ -31,7 +31,7 @@ export interface ContextParts {
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
-      /** This newest request came later and did nothing. */
+      /** A later request, the newest one, ended without an answer, thinking, output or changes. */
       readonly since?: { readonly request: string; readonly answer: string };
     }
     | null;

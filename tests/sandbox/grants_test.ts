@@ -235,7 +235,7 @@ const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = 
   [
     "a path that is not there",
     { grants: { read: ["/no/such"] } },
-    /Cannot grant read \/no\/such to the sandbox: the path does not exist/,
+    /Cannot grant the sandbox read access to \/no\/such: the path does not exist/,
   ],
   ["the root", { grants: { read: ["/"] } }, /contains or is part of \/proc, \/sys or \/dev/],
   ["the processes", { grants: { read: ["/proc/self"] } }, /contains or is part of \/proc, \/sys or \/dev/],

@@ -138,8 +138,8 @@ function failedText({ command, outcome }: Commands[number]): string {
   return `${FAILED}${oneLine(command, SHOWN_CHARS)} (${outcome})`;
 }
 
-/** Failed commands come first, then commands with an outcome, such as a count of tests, then newer commands. The result
- * keeps the order of `commands`. */
+/** If there are more than `most` commands, failed commands take precedence, then commands with an outcome, such as a count
+ * of tests. Within each group, newer commands take precedence. */
 function important(commands: Commands, most: number): Commands {
   const rank = (one: Command): number => hasFailed(one) ? 0 : one.outcome !== "" ? 1 : 2;
   const first = new Set(commands.toReversed().toSorted((one, other) => rank(one) - rank(other)).slice(0, most));

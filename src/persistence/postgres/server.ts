@@ -220,7 +220,7 @@ export class Server {
     const within = (limit: number): void => {
       timers.push(
         setTimeout(
-          () => reject(new ConnectionLost(`Cannot wait for the server: it did not answer within ${limit} ms`)),
+          () => reject(new ConnectionLost(`Cannot reach PostgreSQL: it did not answer within ${limit} ms`)),
           limit,
         ),
       );

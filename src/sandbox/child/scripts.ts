@@ -52,7 +52,9 @@ export function scriptValue({ text, cache }: ScriptSource, { name, filename = na
   const vm = process.getBuiltinModule("node:vm");
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });
   const evaluate: unknown = script.runInThisContext();
-  if (typeof evaluate !== "function") throw new TypeError(`Cannot evaluate the bundle of ${name}: it makes no value`);
+  if (typeof evaluate !== "function") {
+    throw new TypeError(`Cannot evaluate the bundle of ${name}: its script is no function`);
+  }
   evaluate((module: string) => process.getBuiltinModule(module));
   const key = Symbol.for(name);
   const value: unknown = Reflect.get(globalThis, key);

@@ -206,7 +206,7 @@ function realPath(
   { path, workspace }: { readonly path: string; readonly workspace: string },
 ): GrantedPath {
   const refuse = (why: string): never => {
-    throw new Error(`Cannot grant ${kind} ${path} to the sandbox: the path ${why}`);
+    throw new Error(`Cannot grant the sandbox ${kind} access to ${path}: the path ${why}`);
   };
   if (path === "" || (!isAbsolute(path) && workspace === "")) refuse("is not absolute, and there is no workspace");
   try {

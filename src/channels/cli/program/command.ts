@@ -57,7 +57,7 @@ export const FLAGS = {
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
   set: [
     "--set <key=value>",
-    "use this setting for this run, as if vis config set had written it; overrides settings files and the environment, and is not saved; repeatable",
+    "set a value for this run only, as vis config set spells it; overrides settings files and the environment (repeatable)",
     collected,
   ],
   json: ["--json", "print JSON", false],
