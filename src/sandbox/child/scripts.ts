@@ -53,7 +53,7 @@ export function scriptValue({ text, cache }: ScriptSource, { name, filename = na
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });
   const evaluate: unknown = script.runInThisContext();
   if (typeof evaluate !== "function") {
-    throw new TypeError(`Cannot evaluate the bundle of ${name}: its script is no function`);
+    throw new TypeError(`Cannot evaluate the bundle of ${name}: its script is not a function`);
   }
   evaluate((module: string) => process.getBuiltinModule(module));
   const key = Symbol.for(name);
