@@ -197,7 +197,7 @@ export async function unknownExtensions(
     known.push(...entries.map(({ namespace }) => namespace));
   }
   return names.filter((name) => !known.includes(name)).map((name) => {
-    const near = nearestName(name, known);
+    const near = known.find((one) => one.endsWith(`.${name}`)) ?? nearestName(name, known);
     return `${name}: no extension has this name; ` +
       `${near === null ? `choose one of ${shipped.join(", ")}` : `did you mean ${near}?`}`;
   });

@@ -89,6 +89,21 @@ Deno.test("create() writes an extension with a test, add() and remove() make it 
     );
   }));
 
+Deno.test("list() agrees with a request: extensions.deny names an extension of a folder only by its namespace", () =>
+  withFolder(async (folder) => {
+    const stateOf = async (denied: string): Promise<readonly string[]> => {
+      const { admin, settings, home } = await adminIn(folder, { extensions: { deny: [denied] } });
+      await write(join(home, "extensions/x"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
+      const { source } = await extensionSource(settings, parts);
+      const view = { envId: "e", conversationId: "", branchId: "", depth: 0, workspace: settings.workspace };
+      const isActive = (await source.activate(view)).list.some(({ namespace }) => namespace === "test.a");
+      const state = (await admin.list()).find(({ name }) => name === "test.a")?.state ?? "";
+      return [isActive ? "active" : "not active", state, ...await admin.unknown([denied])];
+    };
+    assert.deepEqual(await stateOf("test.a"), ["not active", "off"]);
+    assert.deepEqual(await stateOf("a"), ["active", "loaded", "a: no extension has this name; did you mean test.a?"]);
+  }));
+
 Deno.test("check() reports failures, and runs no code of an untrusted project", () =>
   withFolder(async (folder) => {
     const { admin, workspace } = await adminIn(folder);

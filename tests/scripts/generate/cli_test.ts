@@ -18,7 +18,7 @@ Deno.test("cliFiles() have every command with its flags, and none that is hidden
   }
   assert.match(
     page,
-    /^\| `--no-extension <name>` \| do not load the extension with this namespace or alias; repeatable/m,
+    /^\| `--no-extension <name>` \| do not load the extension with this namespace, or this shipped extension; repeatable/m,
   );
   assert.doesNotMatch(page + manual, /__complete|--resume|default: false/);
 });

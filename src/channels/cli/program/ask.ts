@@ -170,7 +170,7 @@ function addLimits(run: Command): void {
 function withoutExtension(): Option {
   const option = new Option(
     "--no-extension <name>",
-    "do not load the extension with this namespace or alias; repeatable",
+    "do not load the extension with this namespace, or this shipped extension; repeatable",
   )
     .argParser(collected).default([]);
   option.negate = false;
