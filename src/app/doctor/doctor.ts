@@ -18,6 +18,7 @@ import { openStore } from "../../persistence/open_store.ts";
 import { loadModelData } from "../../providers/models/model_data.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { buildRouter, unpricedRoot } from "../providers/build_router.ts";
+import { addressSetting } from "../providers/choose_providers.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { folderFault } from "../services/readiness.ts";
 import { telegramToken } from "../services/telegram.ts";
@@ -264,9 +265,10 @@ async function addressOf(name: string, settings: Settings): Promise<string | und
   return keys.find(({ provider }) => provider === name)?.address;
 }
 
-function fixOf(name: string, { config }: Settings): string {
-  const ownKey = config.baseUrl === null ? `vis auth login ${name}` : "VIS_API_KEY";
-  const address = config.baseUrl === null ? `the baseUrl of ${name} in config.jsonc` : "VIS_BASE_URL";
+function fixOf(name: string, settings: Settings): string {
+  const given = addressSetting(settings);
+  const ownKey = given === null ? `vis auth login ${name}` : "VIS_API_KEY";
+  const address = given ?? `the baseUrl of ${name} in config.jsonc`;
   return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
 }
 

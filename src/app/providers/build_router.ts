@@ -275,13 +275,15 @@ function searchedBy(provider: Provider, searcher: () => Promise<Provider>): Prov
   };
 }
 
-function adviceOf({ name, preset, plain, addressFrom, key: { from } }: ResolvedProvider): Advice {
-  const ofPreset = addressFrom || (preset === null ? null : `the base URL of ${preset}`);
-  if (plain) return { key: from || "VIS_API_KEY", baseUrl: ofPreset ?? "VIS_BASE_URL", model: "VIS_MODEL" };
+function adviceOf(
+  { name, preset, plain, addressFrom, addressSetting, key: { from } }: ResolvedProvider,
+): Advice {
+  const given = addressSetting ?? addressFrom;
+  const baseUrl = given || (preset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`);
+  if (plain) return { key: from || "VIS_API_KEY", baseUrl, model: "VIS_MODEL" };
   return {
     key: ["", "auth.json", "typed"].includes(from) ? `the key (vis auth login ${name})` : from,
-    baseUrl: addressFrom ||
-      (ofPreset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`),
+    baseUrl,
     model: `the model (vis models --provider ${name})`,
   };
 }

@@ -105,6 +105,12 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
+/** Returns the name of the setting that gives the address of all model calls; null if none gives it. */
+export function addressSetting({ config, variable }: Pick<Settings, "config" | "variable">): string | null {
+  if (config.baseUrl === null) return null;
+  return variable("VIS_BASE_URL") === config.baseUrl ? "VIS_BASE_URL" : "the setting baseUrl";
+}
+
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const { openai } = PRESETS;
   const given = environmentAddress(openai, variable);
@@ -124,6 +130,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
     protocol: "openai-chat",
     baseUrl: place.baseUrl,
     addressFrom: place.from,
+    addressSetting: addressSetting({ config, variable }),
     addressNote: mayGo || apiKey === null ? "" : keptBack("OPENAI_API_KEY", config.baseUrl),
     headers: {},
     need: "optional",
@@ -319,6 +326,7 @@ export interface ResolvedProvider {
   readonly protocol: WireProtocol;
   readonly baseUrl: string;
   readonly addressFrom: string;
+  readonly addressSetting: string | null;
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
@@ -389,6 +397,7 @@ export async function resolveProvider(
     protocol: entry?.protocol ?? preset?.protocol ?? "openai-chat",
     baseUrl,
     addressFrom: place.from,
+    addressSetting: sole ? addressSetting(settings) : null,
     addressNote: mayGo ? place.note : keptBack(found.from === "auth.json" ? "the key in auth.json" : found.from, above),
     headers: { ...preset?.headers, ...(isBearer ? { authorization: `Bearer ${key.value}` } : {}), ...entry?.headers },
     need,

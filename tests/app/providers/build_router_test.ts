@@ -7,8 +7,12 @@ import type { Router } from "../../../src/providers/router/router.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 
-async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> {
-  const loaded = await loadConfig({ file: null, env, flags: {} });
+async function routerOf(
+  env: Readonly<Record<string, string>>,
+  { set = {}, provider }: { readonly set?: Readonly<Record<string, unknown>>; readonly provider?: string } = {},
+): Promise<Router> {
+  const run = { layer: "run", values: set, where: () => "--set" } as const;
+  const loaded = await loadConfig({ file: null, env, flags: { set: run, provider } });
   return await buildRouter({
     ...loaded,
     home: null,
@@ -35,6 +39,24 @@ Deno.test("buildRouter() names the missing settings if there are none", async ()
     routerOf({ VIS_PROVIDER: "acme" }),
     /^ConfigError: Cannot use provider acme: no provider has this name; choose one of openai,/,
   );
+});
+
+Deno.test("buildRouter() names the setting of an address that refuses connections", async () => {
+  const port = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const baseUrl = `http://127.0.0.1:${port.addr.port}/v1`;
+  port.close();
+  const cases = [
+    [{ set: { baseUrl } }, {}, "the setting baseUrl"],
+    [{ set: { baseUrl }, provider: "openai" }, {}, "the setting baseUrl"],
+    [{}, { VIS_BASE_URL: baseUrl }, "VIS_BASE_URL"],
+  ] as const;
+  for (const [flags, env, name] of cases) {
+    const router = await routerOf({ VIS_MODEL: "m", VIS_API_KEY: "k", ...env }, flags);
+    await assert.rejects(
+      router.current().provider.models({ signal: new AbortController().signal }),
+      new RegExp(`refused; .*check ${name}`),
+    );
+  }
 });
 
 Deno.test("buildRouter() accepts a base URL or a key for an OpenAI-compatible server", async () => {
