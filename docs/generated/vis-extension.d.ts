@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6adff3a69fb1aa1c681284d3d3fc54817ca6ef4a3d28f381e6ec73ce563141c2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 32fa2899f3c25c16d21c7ec036b253cdf3c9a91969db6b613af1483d604ff565
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -793,9 +793,9 @@ export interface OwnStore {
    * key. Elsewhere, the next version of this key is 1, so an older `ifVersion` can fit again. */
   delete(key: string, options?: Scoped): Promise<boolean>;
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
-   * value refers to. */
+   * value refers to, and an export of a conversation omits the bytes. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** The store reads each piece on demand. Throws if the bytes are removed or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are removed, damaged or not imported. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;

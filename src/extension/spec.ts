@@ -386,9 +386,9 @@ export interface OwnStore {
    * key. Elsewhere, the next version of this key is 1, so an older `ifVersion` can fit again. */
   delete(key: string, options?: Scoped): Promise<boolean>;
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
-   * value refers to. */
+   * value refers to, and an export of a conversation omits the bytes. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** The store reads each piece on demand. Throws if the bytes are removed or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are removed, damaged or not imported. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;
