@@ -118,9 +118,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const found = await readConfigFile(path);
     if (found !== null) parseJsonc(found);
     const file = found ?? { path, text: "" };
-    const { text, value } = await this.#fitting(setting, { at, file, words, project, refused: secretRefused });
+    const trusted = found !== null && await this.#isTrusted(found, { project });
+    const { text, value } = await this.#fitting(setting, { at, file, words, project, trusted, refused: secretRefused });
     const changed = text !== file.text;
-    if (changed && write) await writeConfigFile(path, { text, follow: !project });
+    if (changed && write) await this.#write({ path, text }, { project, trusted });
     return { key, path, value, changed, ...await this.#above(key, { value, project }) };
   }
 
@@ -161,8 +162,23 @@ export class AppConfigAdmin implements ConfigAdmin {
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
     const text = at === undefined ? before : removeFromJsonc(before, at);
-    if (text !== before) await writeConfigFile(path, { text, follow: !project });
+    if (file !== null && text !== before) {
+      await this.#write({ path, text }, { project, trusted: await this.#isTrusted(file, { project }) });
+    }
     return { key, path, value: null, changed: text !== before, ...NOTHING_ABOVE };
+  }
+
+  async #isTrusted(file: ConfigFile, { project }: { readonly project: boolean }): Promise<boolean> {
+    return project && await new ConfigTrust(this.#places.home).has(file);
+  }
+
+  /** A change that no repository can make keeps the user's trust in the file. */
+  async #write(
+    file: ConfigFile,
+    { project, trusted }: { readonly project: boolean; readonly trusted: boolean },
+  ): Promise<void> {
+    await writeConfigFile(file.path, { text: file.text, follow: !project });
+    if (trusted) await new ConfigTrust(this.#places.home).add(file);
   }
 
   async trustable(): Promise<ConfigTrustFacts | null> {
@@ -318,7 +334,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       return given.map((value) => ({ layer, where: where(key), value: show(value), counts }));
     });
     const top = said.at(-1);
-    const project = sections.projectKeys.some((one) => canonical === one || canonical.startsWith(`${one}.`));
+    const project = this.#isHarmless(at);
     const value = show(from(0)) ?? null;
     return {
       ...{ key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said },
@@ -326,13 +342,19 @@ export class AppConfigAdmin implements ConfigAdmin {
     };
   }
 
+  #isHarmless(at: readonly string[]): boolean {
+    const key = at.join(".");
+    return this.#sections.projectKeys.some((one) => key === one || key.startsWith(`${one}.`));
+  }
+
   async #fitting(
     setting: ConfigSetting,
-    { at, file, words, project, refused }: {
+    { at, file, words, project, trusted = false, refused }: {
       readonly at: readonly string[];
       readonly file: ConfigFile;
       readonly words: readonly string[];
       readonly project: boolean;
+      readonly trusted?: boolean;
       readonly refused: typeof secretRefused;
     },
   ): Promise<{ readonly text: string; readonly value: unknown }> {
@@ -343,7 +365,9 @@ export class AppConfigAdmin implements ConfigAdmin {
       try {
         const text = setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
-        const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
+        // Without trust, the check refuses every key that only the user may set.
+        const mayTrust = trusted && this.#isHarmless(at);
+        const owner = { trusted: () => Promise.resolve(mayTrust), userPath: this.#userPath() };
         const layer = await fileLayer(
           project ? "project" : "user",
           project ? { ...changed, ...owner } : changed,
@@ -364,7 +388,6 @@ export class AppConfigAdmin implements ConfigAdmin {
       : wrong.every((one, index) => at[index] === one)
       ? problem.code === "untrusted" ? "it " : `${problem.key} `
       : null;
-    // A change of the workspace's file ends the user's trust in the file.
     const advice = project && problem.code === "untrusted"
       ? "leave out --project to set it in your own file"
       : problem.advice;

@@ -410,8 +410,20 @@ Deno.test("AppConfigAdmin.trust() allows every setting in the file of a workspac
     await assert.rejects(config.trust({ ...facts, sha256: "other" }), /changed since Vis showed it/);
     await config.trust(facts);
     assert.equal((await settings()).config.baseUrl, "http://127.0.0.1:1/v1");
+    await config.set("budget.iterations", { words: ["5"], project: true });
+    await config.set("model", { words: ["m"], project: true });
+    await config.unset("model", { project: true });
+    assert.deepEqual([(await settings()).config.baseUrl, (await settings()).config.budget.iterations], [
+      "http://127.0.0.1:1/v1",
+      5,
+    ]);
+    await assert.rejects(
+      config.set("shell.enabled", { words: ["true"], project: true }),
+      /: it cannot come from an untrusted workspace|correct baseUrl/,
+    );
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:2/v1" }');
     await assert.rejects(settings(), ConfigError);
+    await assert.rejects(config.set("model", { words: ["m"], project: true }), /baseUrl cannot come from/);
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
     assert.equal(await config.distrust(facts.path), true);
     await assert.rejects(settings(), ConfigError);

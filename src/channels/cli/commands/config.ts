@@ -71,7 +71,7 @@ export async function trustConfig(
   else if (yes) await admin.trust(found);
   const needed = found.keys.length > 0;
   const trusted = !remove && (yes || found.trusted);
-  const last = trusted
+  const last = trusted || remove
     ? []
     : needed
     ? ["A workspace may set these keys only if you trust its file. Review them, then run: vis config trust --yes"]
@@ -82,7 +82,7 @@ export async function trustConfig(
     ...found.keys.map(({ key, value }) => `  ${key} = ${JSON.stringify(value)}`),
     ...last,
   ], input);
-  return trusted || !needed ? 0 : 1;
+  return trusted || remove || !needed ? 0 : 1;
 }
 
 async function adminOf({ services, flags }: Input): Promise<ConfigAdmin> {

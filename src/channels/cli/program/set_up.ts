@@ -106,7 +106,7 @@ function addConfig(program: Command, context: Context): void {
   group.command("schema").description("print the JSON Schema of settings files, for editors")
     .action(action(context, async () => (await load()).showConfigSchema));
   add("trust", "show the settings in the workspace's file that need your trust; with --yes, trust the file")
-    .option("-y, --yes", "trust the current content of the file; any change of the file ends the trust", false)
+    .option("-y, --yes", "trust the current content of the file; a change outside of vis config ends the trust", false)
     .option("--remove", "stop trusting the file", false)
     .action(action(context, async () => (await load()).trustConfig));
 }
