@@ -14,7 +14,9 @@ Deno.test("the cheat sheet has 25 entries of at most five words, with keys and c
   const all = [...commands, ...rows];
   assert.deepEqual(all.filter(([, effect]) => effect.split(" ").length > 5), []);
   assert.equal(all.length, 25);
-  const items = commandsOf({ panels: { act: {} }, prompts: [], added: [] } as never);
+  const items = commandsOf(
+    { panels: { act: {} }, prefs: { get: () => ({ keys: {} }) }, prompts: [], added: [] } as never,
+  );
   const known = [...items.map(({ name }) => `/${name}`), ...items.map(({ keys }) => keys), ...KEYS.map(([key]) => key)];
   // These entries stand for a name and a command line.
   const stands: Readonly<Record<string, string>> = { "@path": "@letters", "!command": "!npm test" };

@@ -21,7 +21,7 @@ import { CommandPanel, FindPanel, SideQuestion, TextPanel } from "./panels/text_
 import { ForkPicker } from "./panels/turns_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
 import { isCommand } from "./user_commands.ts";
-import { type PrefsKeeper, THEMES } from "./prefs.ts";
+import { type Prefs, type PrefsKeeper, THEMES } from "./prefs.ts";
 import { flat } from "./text/one_line.ts";
 
 interface CommandParts {
@@ -45,7 +45,8 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const all = [...workCommands(parts).filter(({ name }) => !ofUser(name)), ...displayCommands(parts)];
   all.push(
     item("help", "keys and commands", () => {
-      panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(every) }));
+      const texts = helpTexts(every, parts.prefs.get().keys);
+      panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts }));
     }, { keys: "?" }),
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D", aliases: ["exit"] }),
   );
@@ -64,9 +65,20 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       { ofFile: true, asks: true },
     )
   );
-  const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
-  const every = [...named, palette];
+  const withKeys = (one: PaletteCommand): PaletteCommand => ({ ...one, keys: keysOf(one, parts.prefs.get().keys) });
+  const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))].map(withKeys);
+  const every = [...named, withKeys(palette)];
   return every;
+}
+
+function keysOf({ name, keys }: PaletteCommand, own: Prefs["keys"]): string {
+  const mapped = keys === "" ? undefined : own[name];
+  if (mapped !== undefined) return keyLabel(mapped);
+  return Object.values(own).some((key) => keyLabel(key) === keys) ? "" : keys;
+}
+
+function keyLabel(key: string): string {
+  return key.split("+").map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join("-");
 }
 
 function item(
@@ -338,7 +350,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["Shift + mouse", "select text in the terminal"],
 ];
 
-function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
+function helpTexts(commands: readonly PaletteCommand[], own: Prefs["keys"]): readonly TextPart[] {
   const part = (head: string, of: readonly (readonly [string, string])[]): TextPart => {
     const hang = Math.max(...of.map(([key]) => key.length)) + 2;
     return { head, text: of.map(([key, what]) => key.padEnd(hang) + what).join("\n"), hang };
@@ -346,7 +358,9 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   const named = commands.map(({ name, detail, keys }) =>
     [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const
   );
-  return [part("Keys", KEYS), part("Commands", named)];
+  const mapped = Object.entries(own).map(([action, key]) => [keyLabel(key), action] as const);
+  const yours = mapped.length === 0 ? [] : [part("Your own keys, which take precedence", mapped)];
+  return [...yours, part("Keys", KEYS), part("Commands", named)];
 }
 
 /** Returns true for an unknown command, because a file of the user may define the command. */

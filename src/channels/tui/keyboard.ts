@@ -6,6 +6,7 @@ import {
   matchesKey,
   TUI_KEYBINDINGS,
 } from "@earendil-works/pi-tui";
+import { oneLine } from "../../domain/kit/text.ts";
 import type { ChatController } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { InputBox } from "./input/input_box.ts";
@@ -185,6 +186,14 @@ function pressed(data: string, key: string): boolean {
 }
 
 type KeyAction = typeof RULES[number]["action"];
+
+export function unknownActions(keys: Readonly<Record<string, string>>): readonly string[] {
+  const actions = new Set<string>(RULES.map(({ action }) => action));
+  const known = [...actions].join(", ");
+  return Object.keys(keys).filter((action) => !actions.has(action)).map((action) =>
+    `Cannot use the key of ${oneLine(action, 40)} in tui.json: Vis has no such action; choose one of ${known}`
+  );
+}
 
 export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
   const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));

@@ -13,7 +13,7 @@ export interface Prefs {
   /** The file may write this setting as `"keys": "vim"`. */
   readonly vim: boolean;
   readonly bell: boolean;
-  /** The screen has no command for keys, so the user edits the file, for example with `{"retry": "ctrl+r"}`. */
+  /** The screen has no command for keys, so the user edits the file, for example with `{"retry": "alt+g"}`. */
   readonly keys: Readonly<Record<string, string>>;
 }
 

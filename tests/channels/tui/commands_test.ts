@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DEFAULT_PREFS } from "../../../src/channels/tui/prefs.ts";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
@@ -246,8 +247,10 @@ Deno.test("the request of the command line may be a command, a prompt, or a text
   });
 });
 
+const BARE = { panels: { act: {} }, prefs: { get: () => DEFAULT_PREFS } };
+
 Deno.test("the command line knows each command of the screen", () => {
-  const named = commandsOf({ panels: { act: {} }, prompts: [], added: [{ name: "mcp-check", doc: "" }] } as never)
+  const named = commandsOf({ ...BARE, prompts: [], added: [{ name: "mcp-check", doc: "" }] } as never)
     .filter(({ name }) => name !== "mcp-check").flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   assert.deepEqual(
     named.filter((name) => name !== "plan" && name !== "review").toSorted(),
@@ -258,11 +261,11 @@ Deno.test("the command line knows each command of the screen", () => {
 Deno.test("neither a file nor an extension replaces a command of the screen, except for review.md", () => {
   const others = Object.keys(SCREEN_COMMANDS).map((name) => ({ name, doc: "", detail: "", text: "" }));
   const withMcp = [...others, { name: "mcp-check", doc: "" }];
-  const all = commandsOf({ panels: { act: {} }, prompts: others, added: withMcp } as never);
+  const all = commandsOf({ ...BARE, prompts: others, added: withMcp } as never);
   assert.ok(all.every(({ ofFile }) => !ofFile));
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   const review = { name: "review", detail: "", text: "" };
-  const withReview = commandsOf({ panels: { act: {} }, prompts: [review], added: [] } as never);
+  const withReview = commandsOf({ ...BARE, prompts: [review], added: [] } as never);
   assert.deepEqual(withReview.filter(({ ofFile }) => ofFile).map(({ name }) => name), ["review"]);
 });
 
@@ -341,6 +344,24 @@ Deno.test("a key of the settings performs its action, and the usual key goes to 
     const text = await screen.until("after");
     assert.doesNotMatch(text, /type to find/);
   });
+});
+
+Deno.test("the palette and the help show the user's own keys, and the screen names an unknown action", async () => {
+  await withScreen(
+    [],
+    { prefs: { keys: { palette: "ctrl+p", retry: "ctrl+r", nosuch: "f2" } } },
+    async ({ screen }) => {
+      await screen.until("Cannot use the key of nosuch in tui.json: Vis has no such action");
+      screen.type("\x10");
+      assert.match(await screen.until("Alt-M"), /retry .*Ctrl-R/);
+      screen.type("inputs");
+      assert.doesNotMatch(await screen.until((text) => /find an earlier input/.test(text)), /earlier input.*Ctrl-R/);
+      screen.type(ESCAPE);
+      await screen.until((text) => !text.includes("type to find"));
+      screen.type("?");
+      assert.match(await screen.until("Your own keys"), /Ctrl-P +palette/);
+    },
+  );
 });
 
 Deno.test("/diff shows the uncommitted changes if no request has changes, and /diff all shows only them", async () => {
