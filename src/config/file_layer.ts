@@ -85,7 +85,8 @@ export function checkConfig(
   source: string,
   { schema = ConfigSchema, project = false }: { readonly schema?: z.ZodType; readonly project?: boolean } = {},
 ): Config {
-  const refused = (key: string, why: string) => new SettingError({ source, code: "value", key, why, project });
+  const refused = (key: string, why: string, code: "unknown" | "value" = "value") =>
+    new SettingError({ source, code, key, why, project });
   const parsed = schema.safeParse(withoutSchema(values), { error: inputFault });
   if (parsed.success) {
     const config = parsed.data as Config;
@@ -98,7 +99,7 @@ export function checkConfig(
   if (issue?.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
     const path = [...issue.path, key].join(".");
-    throw refused(path, unknownKey(key, issue.path, schema));
+    throw refused(path, unknownKey(key, issue.path, schema), "unknown");
   }
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }

@@ -8,7 +8,16 @@ export class WorkspaceError extends UsageError {
   }
 }
 
-type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
+type ConfigErrorCode =
+  | "unknown"
+  | "value"
+  | "untrusted"
+  | "syntax"
+  | "access"
+  | "no_provider"
+  | "unserved"
+  | "no_model"
+  | "other";
 
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
@@ -39,7 +48,7 @@ export class SettingError extends ConfigError {
       readonly key: string;
       readonly why: string;
       readonly project?: boolean;
-      readonly code: "value" | "untrusted";
+      readonly code: "unknown" | "value" | "untrusted";
       readonly advice?: string;
     },
   ) {

@@ -80,8 +80,10 @@ export function settingsFault(error: ConfigError): CheckResult {
 function settingsFix(error: ConfigError): string {
   if (error instanceof SettingError) {
     const project = error.project ? " --project" : "";
-    return `Remove the setting with vis config unset${project} ${error.key}; vis config explain ${error.key} ` +
-      "shows its type";
+    const remove = `Remove the setting with vis config unset${project} ${error.key}`;
+    if (error.code === "unknown") return remove;
+    if (error.code === "untrusted") return `${remove}; or ${error.advice}`;
+    return `${remove}; vis config explain ${error.key} shows its type`;
   }
   if (error.code === "access") {
     return "Correct the file, or let Vis read it; for a file in Vis's own folder, you can also set VIS_HOME to another folder";

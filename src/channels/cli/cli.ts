@@ -161,9 +161,9 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   if (first === "help" && rest.length === 1) return [first, ...aliasOf(rest[0]) ?? rest];
   if (commands.includes(first)) return args;
   // Words other than an id after "continue" are a request, such as "continue with the tests".
-  if (RESUME.includes(first) && (first === "resume" || rest.length < 2 && rest.every((word) => ID.test(word)))) {
-    const [id = "", ...more] = rest;
-    return ID.test(id) ? ["--conversation", id, ...more] : ["-c", ...rest];
+  const [id = "", ...more] = rest, isId = ID.test(id), [next = "-"] = isId ? more : rest;
+  if (RESUME.includes(first) && (first === "resume" || next.startsWith("-"))) {
+    return isId ? ["--conversation", id, ...more] : ["-c", ...rest];
   }
   const alias = aliasOf(first);
   if (alias) return [...alias, ...rest];

@@ -76,10 +76,7 @@ Deno.test("doctor() names the key of an unusable file, and still tests the walls
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
     assert.equal(own.get("settings")?.state, "fail");
-    assert.match(
-      own.get("settings")?.fix ?? "",
-      /^Remove the setting with vis config unset modle; vis config explain modle shows its type/,
-    );
+    assert.equal(own.get("settings")?.fix, "Remove the setting with vis config unset modle");
     assert.ok(own.has("wall: realm"));
     await write("home/config.jsonc", "{");
     assert.match((await fault()).fix, /JSON with comments/);
@@ -87,7 +84,7 @@ Deno.test("doctor() names the key of an unusable file, and still tests the walls
     await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
     assert.match(
       (await fault()).fix,
-      /^Remove the setting with vis config unset --project baseUrl; vis config explain baseUrl shows its type/,
+      /^Remove the setting with vis config unset --project baseUrl; or move it to .*, or run vis config trust$/,
     );
   }));
 
