@@ -329,7 +329,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const from = (first: number): unknown => valueAt(sections.merged(asked.slice(first)), places.at(-1) ?? []);
     const said = asked.flatMap(({ layer, values, where }, at) => {
-      const given = places.map((place) => valueAt(values, place)).filter((value) => value !== undefined);
+      // A file may have a section of an extension at its top level instead of in `SECTIONS`.
+      const isWhole = key === SECTIONS, all = isWhole ? sections.merged(asked.slice(at, at + 1)) : values;
+      const given = places.map((place) => valueAt(all, place))
+        .filter((value) => value !== undefined && !(isWhole && isDeepStrictEqual(value, {})));
       const counts = given.length > 0 && !isDeepStrictEqual(from(at), from(at + 1));
       return given.map((value) => ({ layer, where: where(key), value: show(value), counts }));
     });

@@ -363,6 +363,17 @@ Deno.test("AppConfigAdmin names the sources that add to a list instead of overri
     assert.deepEqual(layers.filter(({ counts }) => counts).map(({ layer }) => layer), ["project"]);
   }));
 
+Deno.test("AppConfigAdmin.list() names each file that has a section of an extension", () =>
+  withPlace(async ({ home, own: path, project, admin }) => {
+    await Deno.mkdir(home);
+    await Deno.writeTextFile(project, '{ "shell": { "deny": ["rm *"] } }');
+    await Deno.writeTextFile(path, '{ "extensions": { "config": { "com.acme.all": { "a": 1 } } } }');
+    const listed = await (await admin({})).list({ all: false });
+    const whole = listed.find(({ key }) => key === "extensions.config");
+    assert.deepEqual(whole?.layers.map(({ where, counts }) => [where, counts]), [[path, true], [project, true]]);
+    assert.deepEqual(whole?.value, { "com.acme.all": { a: 1 }, "vis.shell": { deny: ["rm *"] } });
+  }));
+
 Deno.test("AppConfigAdmin.unset() removes a key, even an invalid one, and thus repairs the file", () =>
   withPlace(async ({ home, own: path, admin }) => {
     await Deno.mkdir(home);
