@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 32fa2899f3c25c16d21c7ec036b253cdf3c9a91969db6b613af1483d604ff565
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 784225ed1d56208bea65b4efcaa1f6bd3c5de45be355b3f29b16617d4576d281
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
