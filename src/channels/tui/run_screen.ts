@@ -1,4 +1,5 @@
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
+import { shellText } from "../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
@@ -15,7 +16,7 @@ export async function runScreen(
   },
   { session, place }: {
     readonly session: Session;
-    readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request">;
+    readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir">;
   },
 ): Promise<number> {
   const notes: string[] = [];
@@ -35,7 +36,7 @@ export async function runScreen(
     code.value = await ended.promise;
   } finally {
     screen.stop();
-    if (code.value !== 129) parts.io.stdout(await farewell(screen.session, screen.chat.branch));
+    if (code.value !== 129) parts.io.stdout(await farewell(screen.session, { branch: screen.chat.branch, ...place }));
     try {
       await screen.ended();
       await screen.session.close();
@@ -57,10 +58,15 @@ async function branchOf(
   return newest ? await conversations.latest(workspace) : null;
 }
 
-async function farewell({ conversations }: Session, branch: Branch | null): Promise<string> {
+async function farewell(
+  { conversations }: Session,
+  { branch, addDir = [] }: Pick<ScreenRequest, "addDir"> & { readonly branch: Branch | null },
+): Promise<string> {
   if (branch === null) return "";
   const { conversationId, branchId } = branch;
   // The id of a conversation means its last used branch.
   const lastUsed = await conversations.byId(conversationId).catch(() => branch);
-  return `Resume with: vis --conversation ${lastUsed.branchId === branchId ? conversationId.slice(0, 13) : branchId}\n`;
+  const id = lastUsed.branchId === branchId ? conversationId.slice(0, 13) : branchId;
+  const folders = addDir.flatMap((folder) => ["--add-dir", folder]);
+  return `Resume with: ${shellText(["vis", "--conversation", id, ...folders])}\n`;
 }

@@ -1,4 +1,4 @@
-import type { Session } from "../../../src/channels/channel.ts";
+import type { ScreenRequest, Session } from "../../../src/channels/channel.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs.ts";
 import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen.ts";
@@ -25,7 +25,7 @@ export interface RigOptions {
   readonly home?: string | null;
   readonly color?: boolean;
   readonly prefs?: Partial<Prefs>;
-  readonly place?: { readonly continue?: boolean; readonly conversation?: string; readonly request?: string };
+  readonly place?: Partial<Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir">>;
   readonly shows?: string;
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;

@@ -10,7 +10,7 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
     replyJson("const two = 1 + 1;\ntwo", { thinking: "I add the numbers." }),
     replyJson([], { final: { answer: "It is **2**.", answerType: "markdown", confidence: "high" } }),
   ];
-  await withScreen(replies, {}, async ({ screen, out, code, engine }) => {
+  await withScreen(replies, { place: { addDir: ["../my lib"] } }, async ({ screen, out, code, engine }) => {
     screen.type(`What is 1 + 1?${ENTER}`);
     const text = await screen.until("It is 2.");
     assert.match(text, /› What is 1 \+ 1\?/);
@@ -22,7 +22,10 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
     await screen.settled();
     assert.equal(screen.alternate, false);
     const [query] = await engine.conversations.queries((await engine.conversations.latest("/nowhere"))!);
-    assert.match(out.join(""), new RegExp(`Resume with: vis --conversation ${query!.conversationId.slice(0, 13)}\n`));
+    assert.match(
+      out.join(""),
+      new RegExp(`Resume with: vis --conversation ${query!.conversationId.slice(0, 13)} --add-dir '../my lib'\n`),
+    );
   });
 });
 
