@@ -87,13 +87,14 @@ export class Records {
     return short;
   }
 
-  /** The user may have moved the folder of a conversation. If the folder is gone and no request runs, the conversation
-   * moves to `workspace`. */
-  async follow(branch: Branch, { workspace, note }: Followed): Promise<Branch> {
-    const from = branch.workspace;
-    if (from === workspace || !isGone(from) || await this.running(branch.conversationId) !== null) return branch;
+  /** Unless a request runs, the conversation moves to `workspace` if the user chose this folder, or if the folder of the
+   * conversation is gone. */
+  async follow(branch: Branch, { workspace, isChosen, note }: Followed): Promise<Branch> {
+    const from = branch.workspace, gone = isGone(from);
+    if (from === workspace || !(gone || isChosen)) return branch;
+    if (await this.running(branch.conversationId) !== null) return branch;
     await this.#store.setWorkspace(branch.conversationId, workspace);
-    note(`The conversation moved to ${workspace}, because its folder ${from} is gone`);
+    note(`The conversation moved to ${workspace} from ${from}${gone ? ", which is gone" : ""}`);
     return { ...branch, workspace };
   }
 
@@ -168,6 +169,7 @@ export function isGone(folder: string): boolean {
 
 interface Followed {
   readonly workspace: string;
+  readonly isChosen: boolean;
   readonly note: (text: string) => void;
 }
 

@@ -94,7 +94,7 @@ Deno.test("Records.follow() moves a conversation whose folder is gone, and says 
   await withFolder(async (folder) => {
     await using engine = await startEngine([]);
     const { conversations, store } = engine, notes: string[] = [];
-    const place = { workspace: "/here", note: (text: string) => void notes.push(text) };
+    const place = { workspace: "/here", isChosen: false, note: (text: string) => void notes.push(text) };
     const kept = await store.createConversation({ title: "x", channel: "cli", workspace: folder });
     assert.equal((await conversations.records.follow(kept, place)).workspace, folder);
     const busy = await begun(store, { workspace: `${folder}/gone` });
@@ -102,6 +102,10 @@ Deno.test("Records.follow() moves a conversation whose folder is gone, and says 
     const moved = await store.createConversation({ title: "y", channel: "cli", workspace: `${folder}/gone` });
     assert.equal((await conversations.records.follow(moved, place)).workspace, "/here");
     assert.equal((await conversations.byId(moved.conversationId)).workspace, "/here");
-    assert.deepEqual(notes, [`The conversation moved to /here, because its folder ${folder}/gone is gone`]);
+    assert.equal((await conversations.records.follow(kept, { ...place, isChosen: true })).workspace, "/here");
+    assert.deepEqual(notes, [
+      `The conversation moved to /here from ${folder}/gone, which is gone`,
+      `The conversation moved to /here from ${folder}`,
+    ]);
   });
 });

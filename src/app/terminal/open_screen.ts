@@ -70,7 +70,7 @@ export async function screen(
     color: io.stdoutColor,
   }, {
     session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
-    place: { continue: newest, conversation, request: words, addDir: request.addDir },
+    place: { continue: newest, conversation, request: words, addDir: request.addDir, cwd: request.cwd },
   });
 }
 

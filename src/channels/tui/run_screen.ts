@@ -16,11 +16,14 @@ export async function runScreen(
   },
   { session, place }: {
     readonly session: Session;
-    readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir">;
+    readonly place: Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir" | "cwd">;
   },
 ): Promise<number> {
   const notes: string[] = [];
-  const branch = await branchOf({ ...session, note: (text) => notes.push(text) }, place);
+  const branch = await branchOf(
+    { ...session, isChosen: place.cwd !== undefined, note: (text) => notes.push(text) },
+    place,
+  );
   const ended = Promise.withResolvers<number>();
   const screen = new Screen({ ...parts, terminal: parts.terminal(() => ended.resolve(129)) }, session);
   const unwatch = watchEnd({
@@ -48,7 +51,10 @@ export async function runScreen(
 }
 
 async function branchOf(
-  place: Pick<Session, "conversations" | "workspace"> & { readonly note: (text: string) => void },
+  place: Pick<Session, "conversations" | "workspace"> & {
+    readonly isChosen: boolean;
+    readonly note: (text: string) => void;
+  },
   { continue: newest, conversation }: Pick<ScreenRequest, "continue" | "conversation">,
 ): Promise<Branch | null> {
   const { conversations, workspace } = place;

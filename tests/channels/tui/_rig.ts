@@ -25,7 +25,7 @@ export interface RigOptions {
   readonly home?: string | null;
   readonly color?: boolean;
   readonly prefs?: Partial<Prefs>;
-  readonly place?: Partial<Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir">>;
+  readonly place?: Partial<Pick<ScreenRequest, "continue" | "conversation" | "request" | "addDir" | "cwd">>;
   readonly shows?: string;
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;

@@ -57,6 +57,7 @@ export async function runCommand(
         const all = { ...options, refuseWhenBusy: true, onBranch };
         const place = {
           ...session,
+          isChosen: flags.cwd !== undefined,
           note: (text: string) => flags.quiet || progress.line(`vis · ${visibleText(text)}`),
         };
         if (flags.more) return await session.conversations.more(await continued(place, flags), all);
@@ -139,7 +140,10 @@ const FINDINGS_SCHEMA = {
   additionalProperties: false,
 };
 
-type Place = Pick<Session, "conversations" | "workspace"> & { readonly note: (text: string) => void };
+type Place = Pick<Session, "conversations" | "workspace"> & {
+  readonly isChosen: boolean;
+  readonly note: (text: string) => void;
+};
 
 async function targetOf(place: Place, flags: RunFlags): Promise<AskTarget> {
   const { conversations, workspace } = place;
@@ -217,7 +221,10 @@ export async function retryCommand(
   return await withSession(services.open({ ...own, oneRequest: true }), async (session) => {
     const { conversations, workspace } = session;
     const note = (text: string) => flags.quiet || io.stderr(`vis · ${visibleText(text)}\n`);
-    const branch = await conversations.records.follow(await conversations.byId(id), { workspace, note });
+    const branch = await conversations.records.follow(await conversations.byId(id), {
+      ...{ workspace, note },
+      isChosen: flags.cwd !== undefined,
+    });
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) {

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { isGone } from "../../../conversation/stored_conversations.ts";
-import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 
@@ -217,8 +216,8 @@ export async function browse<T>(
   return await withSession(services.open(request), work);
 }
 
-/** A conversation of another workspace works in its own workspace, with the settings there. If this folder is gone, a
- * request moves the conversation to the current workspace. */
+/** A conversation of another workspace works in its own workspace, with the settings there. With `--cwd`, or if its
+ * folder is gone, a request moves the conversation to the current workspace. */
 export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conversation?: string | undefined }>(
   { services, flags, fork }: {
     readonly services: Services;
@@ -227,18 +226,13 @@ export async function inOwnWorkspace<Flags extends OpenRequest & { readonly conv
   },
 ): Promise<Flags> {
   const { conversation, cwd } = flags;
-  if (conversation === undefined && fork === undefined) return flags;
+  if (cwd !== undefined || conversation === undefined && fork === undefined) return flags;
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = fork === undefined
       ? await conversations.byId(conversation ?? "")
       : (await forkPoint(conversations, fork)).branch;
     const own = branch.workspace;
-    if (own === workspace || isGone(own)) return flags;
-    if (cwd === undefined) return { ...flags, cwd: own };
-    throw new UsageError(
-      `Cannot use --cwd ${cwd}: the conversation belongs to ${own}; leave out --cwd, or copy the conversation with ` +
-        "vis conversations export and vis conversations import",
-    );
+    return own === workspace || isGone(own) ? flags : { ...flags, cwd: own };
   });
 }
 

@@ -164,7 +164,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
 Deno.test("runCommand() reports that a lost request had no reply if none arrived", async () => {
   for (const replied of [false, true]) {
     await using engine = await startEngine([replyJson([], { final: "An answer" })]);
-    const { conversationId, queryId } = await begun(engine.store);
+    const { conversationId, queryId } = await begun(engine.store, { workspace: "/nowhere" });
     if (replied) await engine.store.beginIteration(newIteration(queryId, 0, { blocks: ["while (true);"] }));
     assert.equal(await engine.store.sweepLost(() => false), 1);
     const { io, services } = engineServices(engine);
