@@ -284,7 +284,7 @@ subfolder("fs changes files around a subfolder, shows and undoes it", async (the
   for (const path of ["../../.git/config", "../../.vis/x", "../.git/x", "..", "../../HEAD/../.git/hooks/x"]) {
     await assert.rejects(call("fs.writeFile", path, "x"), /protected|the workspace is inside it/, path);
   }
-  assert.deepEqual(diffs.length, 0); // The results show them.
+  assert.equal(diffs.length, 8, "each call reports its changes");
 }, { answer: true });
 
 subfolder(
