@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 784225ed1d56208bea65b4efcaa1f6bd3c5de45be355b3f29b16617d4576d281
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c6e4d8d3668886b80bfb81093dd49fe1cb759ee10778062fabacbdb641e7fdc7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

@@ -1,5 +1,6 @@
 import { BusyError, Cancelled, messageOf, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
+import { isGone } from "../domain/kit/files.ts";
 import { oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
@@ -434,6 +435,19 @@ export interface SharedQueries {
   drain(graceMs: number): Promise<void>;
 }
 
+/** For requests of branches that have forks, returns the numbers in their branch, by `queryId`. */
+export async function forkNumbers(
+  conversations: Pick<Conversations, "queries">,
+  branches: readonly BranchOfConversation[],
+): Promise<ReadonlyMap<string, number>> {
+  const parents = new Set(branches.map(({ parentBranchId }) => parentBranchId));
+  const numbers = new Map<string, number>();
+  for (const parent of branches.filter(({ branchId }) => parents.has(branchId))) {
+    for (const [at, { queryId }] of (await conversations.queries(parent)).entries()) numbers.set(queryId, at + 1);
+  }
+  return numbers;
+}
+
 const LOOKED_AT = 50;
 
 export async function nothingToContinue(
@@ -441,11 +455,7 @@ export async function nothingToContinue(
 ): Promise<string> {
   const listed = await conversations.list({ limit: LOOKED_AT });
   const others = listed.filter((one) => one.workspace !== workspace);
-  const gone = new Set<string>();
-  for (const folder of new Set(others.map((one) => one.workspace))) {
-    await Deno.stat(folder).catch((error: unknown) => error instanceof Deno.errors.NotFound && gone.add(folder));
-  }
-  const moved = others.find((one) => gone.has(one.workspace));
+  const moved = others.find((one) => isGone(one.workspace));
   const hint = moved
     ? `; ${moved.workspace} is gone: if it was moved, --conversation ${moved.conversationId.slice(0, 13)} continues it`
     : others.length > 0

@@ -1,4 +1,5 @@
 import { HostCallError, UsageError, withoutAdvice } from "../domain/errors.ts";
+import { isGone } from "../domain/kit/files.ts";
 import { readableHead } from "../domain/kit/json.ts";
 import { countedChoice, oneLine } from "../domain/kit/text.ts";
 import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
@@ -157,15 +158,6 @@ export class Records {
 }
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
-
-export function isGone(folder: string): boolean {
-  try {
-    Deno.statSync(folder);
-    return false;
-  } catch (error) {
-    return error instanceof Deno.errors.NotFound;
-  }
-}
 
 interface Followed {
   readonly workspace: string;

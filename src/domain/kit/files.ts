@@ -118,6 +118,16 @@ export function isWithin(path: string, folder: string, { relative, isAbsolute, s
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
+/** Returns false for a path that Vis may not look at. */
+export function isGone(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
+}
+
 /** Keeps `..` except on Windows, because the parent of a link's target is not the parent of the link. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);

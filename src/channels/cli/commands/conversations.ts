@@ -1,6 +1,5 @@
 import pc from "picocolors";
-import type { BranchOfConversation } from "../../../conversation/conversations.ts";
-import { forkNumbers } from "../../../conversation/fork_numbers.ts";
+import { type BranchOfConversation, forkNumbers } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
 import { ago, counted, localTime, oneLine, shorten, visibleText } from "../../../domain/kit/text.ts";

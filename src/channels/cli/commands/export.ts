@@ -1,8 +1,8 @@
+import { forkNumbers } from "../../../conversation/conversations.ts";
 import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ExportFormat } from "../../../conversation/export/exports.ts";
 import type { ArchiveCode } from "../../../conversation/export/read_archive.ts";
-import { forkNumbers } from "../../../conversation/fork_numbers.ts";
 import { fileFault, UsageError } from "../../../domain/errors.ts";
 import { counted, someOf, visibleText } from "../../../domain/kit/text.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";

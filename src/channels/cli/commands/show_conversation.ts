@@ -1,4 +1,4 @@
-import { forkNumbers } from "../../../conversation/fork_numbers.ts";
+import { forkNumbers } from "../../../conversation/conversations.ts";
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { clip, countedChoice, visibleText } from "../../../domain/kit/text.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { isGone } from "../../../conversation/stored_conversations.ts";
+import { isGone } from "../../../domain/kit/files.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 

@@ -1,7 +1,11 @@
 import { basename } from "node:path";
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { BranchOfConversation, Conversation, Conversations } from "../../../conversation/conversations.ts";
-import { forkNumbers } from "../../../conversation/fork_numbers.ts";
+import {
+  type BranchOfConversation,
+  type Conversation,
+  type Conversations,
+  forkNumbers,
+} from "../../../conversation/conversations.ts";
 import { ago } from "../../../domain/kit/text.ts";
 import { bestHits, type SearchHit } from "../../../domain/records/history.ts";
 import { amounts, fitted, flat, paint } from "../text/one_line.ts";
