@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { UsageError } from "../../../domain/errors.ts";
+import { isBelow } from "../../../domain/kit/files.ts";
 import { counted, localTime, oneLine, shellText, visibleText } from "../../../domain/kit/text.ts";
 import {
   earlierRequest,
@@ -118,10 +119,6 @@ async function changesElsewhere(
     }
     return null;
   });
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 async function requestOf(
