@@ -45,8 +45,8 @@ async function goTo(
   throw gitRefusal(git, done, cannot);
 
   function unknown(error: unknown): never {
-    if (!(error instanceof Error)) throw error;
-    throw advised(new Error(error.message), "pass {create: true} to make a branch of this name");
+    if (!(error instanceof Error) || "advice" in error) throw error;
+    throw advised(error, "pass {create: true} to make a branch of this name");
   }
 }
 
@@ -298,9 +298,10 @@ export async function changeWorktree(
   }
   const cannot = `Cannot ${remove ? "remove" : "make"} worktree ${path}`;
   const target = resolve(env.workspace, place);
-  if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
+  const isInGit = isWithin(target, resolve(env.workspace, ".git"));
+  if (isInGit || !isBelow(target, env.workspace)) {
     throw advised(
-      new Error(`${cannot}: the path is not below the workspace, or is in .git`),
+      new Error(`${cannot}: the path is ${isInGit ? "in .git" : "not below the workspace"}`),
       "name one such as .worktrees/x",
     );
   }

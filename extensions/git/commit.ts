@@ -142,15 +142,14 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 
 export interface CommitOptions {
   readonly all?: boolean;
-  /** The commit has the current state of these files, and no other staged changes. For a renamed file, the commit
-   * includes the old name. */
+  /** The commit has the current state of these files and of the other names of their renames, and no other staged
+   * changes. */
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>> & {
-  /** These hooks of the repository did not run; git itself would have run them. */
   readonly skippedHooks?: readonly string[];
 };
 
@@ -221,7 +220,7 @@ function commitHooks({ repository: { workspace, commonDir }, settings }: Git): r
       const info = statSync(join(folder, name));
       return info.isFile() && (info.mode & 0o111) !== 0;
     } catch {
-      return false; // The repository chooses the folder, and git would run no hook there either.
+      return false;
     }
   });
 }
@@ -261,7 +260,6 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Git writes the message that no change is staged to standard output, and other reasons to standard error. */
 async function commitError(
   git: Git,
   { stdout, stderr, paths }: {

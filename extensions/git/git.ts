@@ -53,7 +53,6 @@ export function spawnOf({ spawn }: EnvironmentView): Spawn {
   throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
 }
 
-/** Git runs behind the command wall, without the programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
@@ -115,8 +114,8 @@ export class Git {
     return this.#env.config;
   }
 
-  /** A failed run is a result. Rejects if Vis cannot start git, the user refuses, the signal aborts, or git exceeds the
-   * time limit. */
+  /** A failed run is a result. Rejects if Vis cannot start git, the change is not allowed, the signal aborts, or git
+   * exceeds the time limit. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
@@ -160,7 +159,7 @@ export class Git {
       signal?.throwIfAborted();
       if (stop.signal.aborted) {
         throw advised(
-          new Error(`Cannot finish git ${args[0]}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit`),
+          new Error(`Cannot finish git ${commandOf(args)}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit`),
           "ask the user to run it",
         );
       }
@@ -200,7 +199,7 @@ export class Git {
     );
   }
 
-  /** The user sees the call as the model made it, with paths from the workspace. */
+  /** `inFolder` has made paths relative to the root of the repository, but the user sees paths from the workspace. */
   #callText([name, ...args]: Call): string {
     const placed = (named: unknown): unknown =>
       Array.isArray(named) ? named.map(placed) : typeof named === "string" ? this.place(named) : named;
@@ -257,8 +256,8 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, and for a
-   * link without a target, because git would skip the file. */
+  /** Returns null for a link within the repository and for a large or unreadable file. Rejects with Error for a link out
+   * of the repository, and for a link without a target, because git would skip the file. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";
@@ -272,6 +271,10 @@ export class Git {
       "ask the user to replace it with a file",
     );
   }
+}
+
+function commandOf(args: readonly string[]): string {
+  return args.find((arg, at) => !arg.startsWith("-") && args[at - 1] !== "-c") ?? "";
 }
 
 async function existing(paths: readonly string[]): Promise<readonly string[]> {
@@ -396,7 +399,7 @@ export function untrackedLoss(git: Git, paths: readonly string[], cannot: string
   return advised(new Error(`${cannot}: ${untracked(git, paths)}`), MOVE);
 }
 
-/** From this version on, git reads settings from the environment. */
+/** This version of git introduced GIT_CONFIG_COUNT. */
 const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {

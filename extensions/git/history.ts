@@ -111,15 +111,14 @@ export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOpti
   throw await unknownObject(git, name);
 }
 
-/** Git reads a path after a colon from the root of the repository. The path may also begin at the workspace, as do all
- * other paths of the model. */
+/** Git reads a path after a colon from the root of the repository, but the model may write it from the workspace. */
 function fromTop({ workspace, root = workspace }: EnvironmentView, ref: string): readonly string[] {
   const [, commit, path] = root === workspace ? [] : /^([^:]*):(?!\/)(.*)$/s.exec(ref) ?? [];
   if (path === undefined) return [ref];
   return [`${commit}:${relative(root, resolve(workspace, path))}`, ...ref.includes("..") ? [] : [ref]];
 }
 
-/** Returns the first name that the repository has. If it has none, returns the first name, with the type "". */
+/** If the repository has none of the names, returns the first name with the type "". */
 async function named(
   git: Git,
   names: readonly string[],

@@ -12,8 +12,7 @@ const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** The files changed from the first commit to the second. With `sinceFork`, the changes begin at the common
-   * ancestor. */
+  /** With `sinceFork`, the changes begin at the common ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
@@ -107,7 +106,7 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   if (hasHead && "commit" in incoming && incoming.carries) {
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
-  } else if (hasHead && "to" in incoming) { // A change that the workspace already has does not count.
+  } else if (hasHead && "to" in incoming) { // A change that the index already has does not count.
     const differ = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   }
@@ -122,7 +121,7 @@ async function eachRecord(
   const reader = new RecordReader((record) => record === "" ? undefined : take(record), { separator: 0 });
   const { code, stderr } = await git.run(args, { ...options, take: (chunk) => reader.push(chunk) });
   reader.end();
-  if (code !== 0) throw new Error(`Cannot read the output of git ${args[0]}: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`Cannot check the files of the call: git ${args[0]} failed (${plainReason(stderr)})`);
 }
 
 async function namesOf(git: Git, args: readonly string[]): Promise<readonly string[]> {

@@ -145,7 +145,6 @@ export async function pickCommits(
   return await stateAfter(begun, { result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
 }
 
-/** Rejects with Error for a merge without `mainline`, and for a merge without this parent. */
 async function refuseMainline(
   git: Git,
   { each, mainline, cannot }: {

@@ -458,7 +458,7 @@ async function headOf(path: string, env: EnvironmentView): Promise<string> {
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 
-/** Returns false for an empty placeholder, which may be at the path while a command runs. */
+/** Returns false for a folder without HEAD, such as the empty one that Vis makes while a command runs. */
 function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
 }

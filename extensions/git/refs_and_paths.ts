@@ -95,7 +95,7 @@ export async function refError(
     : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
 }
 
-/** During a conflict, HEAD is one side, and the second name of the operation is the other side. */
+/** During a conflict, HEAD is one side, and `side` is the other side. */
 const SIDES: readonly (readonly [file: string, side: string])[] = [
   ["MERGE_HEAD", "MERGE_HEAD"],
   ["REBASE_HEAD", "REBASE_HEAD"],

@@ -5,7 +5,7 @@ import { advised, commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/e
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** A worktree belongs to the repository in this folder. Without a worktree, the folder is `gitDir`. */
+  /** For a worktree, the folder of the repository that it belongs to; else `gitDir`. */
   readonly commonDir: string;
 }
 
@@ -34,8 +34,7 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** An empty `.git` folder, such as Vis makes while a command runs, does not count. Returns null if no folder has a
- * `.git`. */
+/** An empty `.git` folder, such as Vis makes while a command runs, does not count. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

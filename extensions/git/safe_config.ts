@@ -97,7 +97,7 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
 
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
-/** With these keys, a subsection names a program that calls of this extension could start. */
+/** A subsection of these sections can name a program that calls of this extension would start. */
 const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },

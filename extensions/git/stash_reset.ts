@@ -11,7 +11,6 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   readonly to?: string;
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Without `force`, a hard reset refuses to discard uncommitted changes. */
   readonly force?: boolean;
 }
 
@@ -135,7 +134,7 @@ export interface StashOptions {
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly commit: string; readonly message: string; readonly date: Date }[];
-  /** The stash is no longer in the list, but `{apply: commit}` still restores its changes. */
+  /** The hash of the stash. The list no longer has the stash, but `apply` still accepts the hash. */
   readonly dropped?: string;
 }
 
@@ -160,11 +159,13 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
   const taken = how === undefined || how === "list" ? undefined : await takeStash(git, how, options[how] ?? true);
   const state = await readState(git);
   const stashes = await stashesOf(git);
-  const kept = taken !== undefined && how !== "drop" && state.conflicts !== undefined && state.during === undefined;
-  const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ commit }) => commit === taken);
+  const isListed = stashes.some(({ commit }) => commit === taken);
+  const isStopped = taken !== undefined && state.conflicts !== undefined && state.during === undefined;
+  const removal = isListed ? `; git kept the stash, git.stash({drop: "${taken}"}) removes it` : "";
+  const isDropped = taken !== undefined && how !== "apply" && !isListed;
   return {
     ...state,
-    ...(kept ? { next: "edit the files, git.add them; Vis kept the stash, git.stash({drop: true}) removes it" } : {}),
+    ...(isStopped && how !== "drop" ? { next: `edit the files, git.add them${removal}` } : {}),
     stashes,
     ...(isDropped ? { dropped: taken } : {}),
   };
@@ -263,7 +264,7 @@ async function refuseStash(git: Git, hash: string, cannot: string): Promise<void
   // Older versions of git follow renames in a stash, whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
   throw advised(
-    new Error(`${cannot}: it could change files that git runs or reads through settings`),
+    new Error(`${cannot}: it could change files that git or Vis runs, or reads as settings`),
     "leave it to the user",
   );
 }
@@ -292,8 +293,8 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** The commit has no branch and the form of a stash. Returns undefined without changes. Rejects with Error if a new
- * file may have keys. */
+/** Returns the hash of a commit in the form of a stash, which no branch has, or undefined without changes. Rejects with
+ * Error if a new file may have keys, or if git fails. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

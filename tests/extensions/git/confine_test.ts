@@ -162,8 +162,8 @@ Deno.test("git.* treats paths literally, and accepts none outside", { ignore }, 
     await assert.rejects(add(env, "../outside"), /outside/);
     await assert.rejects(diff(env, { paths: "/etc/passwd" }), /outside/);
     await assert.rejects(blame(env, "../outside/x"), /outside/);
-    await assert.rejects(changeWorktree(env, "../outside/w"), /the path is not below the workspace, or is in \.git/);
-    await assert.rejects(changeWorktree(env, ".git/w"), /the path is not below the workspace, or is in \.git/);
+    await assert.rejects(changeWorktree(env, "../outside/w"), /the path is not below the workspace;/);
+    await assert.rejects(changeWorktree(env, ".git/w"), /the path is in \.git;/);
     await assert.rejects(diff(env, { paths: "a\0b" }), /as a path: it contains U\+0000/);
   });
 });

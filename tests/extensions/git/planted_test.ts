@@ -239,7 +239,7 @@ for (const [name, bring] of Object.entries(BRINGS).slice(0, runs(2, 4))) {
           } else await stash(env);
           await changeBranch(env, "main", { switch: true });
           if (isObeyed && name === "stash") {
-            await assert.rejects(bring(env), /could change files that git runs or reads through settings/);
+            await assert.rejects(bring(env), /could change files that git or Vis runs, or reads as settings/);
           } else await bring(env);
           assert.equal((await Deno.readTextFile(`${workspace}/.githooks/pre-commit`)).includes("evil"), !isObeyed);
           const names = Array.from(Deno.readDirSync(`${workspace}/.githooks`), (entry) => entry.name);
