@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c6e4d8d3668886b80bfb81093dd49fe1cb759ee10778062fabacbdb641e7fdc7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 882133e7f854a36733b058e25d3c7780428e5c4fb1d5d33e6ae48f64a1f1bb43
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -261,7 +261,7 @@ export interface SpawnOptions {
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120 000 ms by default. When the program ends, Vis ends the processes that the program
+  /** The time limit is 120,000 ms by default. When the program ends, Vis ends the processes that the program
    * started. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
@@ -752,7 +752,7 @@ export type Scoped = Readonly<{
 }>;
 /** `env.store` holds JSON under keys of up to 200 characters, by default for this conversation. Each change creates a
  * version, and Vis keeps at least the last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a
- * scope at most 10 000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
+ * scope at most 10,000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
  * conversation, so it names another scope. Rejects with TypeError if the value is not JSON, and with an error that
  * names an exceeded limit. */
 export interface OwnStore {

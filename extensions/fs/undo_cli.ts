@@ -70,8 +70,9 @@ export async function undoCli(
 function reasonsOf(error: Error): object {
   if (error instanceof NothingToUndo) return { nothing: true };
   if (!(error instanceof UndoRefused)) return {};
-  const { forcible, others, kept } = error;
-  return { ...(forcible ? { code: "files_changed" } : {}), ...(others > 0 ? { others, kept } : {}) };
+  const { forcible, others, otherFolders, kept } = error;
+  const rest = others + otherFolders > 0 ? { others, ...(otherFolders > 0 ? { otherFolders } : {}), kept } : {};
+  return { ...(forcible ? { code: "files_changed" } : {}), ...rest };
 }
 
 function cutOf(text: string): { readonly queryId: string; readonly at: number } {

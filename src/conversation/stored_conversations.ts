@@ -220,7 +220,7 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
     if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
     left -= iterations;
   }
-  return noIteration(n, `the conversation has ${countedChoice(n - left, "step")}`);
+  return noIteration(n, `the conversation has ${countedChoice(n - left, "step", 0)}`);
 }
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
@@ -229,7 +229,7 @@ function withinQuery(turns: readonly QueryIterations[], query: number, n: number
     throw new UsageError(`Cannot find request ${query}: the branch has ${countedChoice(turns.length, "request")}`);
   }
   if (n > turn.iterations) {
-    noIteration(`${query}.${n}`, `request ${query} has ${countedChoice(turn.iterations, "step")}`);
+    noIteration(`${query}.${n}`, `request ${query} has ${countedChoice(turn.iterations, "step", 0)}`);
   }
   return { queryId: turn.queryId, position: n - 1 };
 }

@@ -24,8 +24,9 @@ export interface UndoReport {
   /** An undo with `force` would change more files. */
   readonly code?: "files_changed";
   readonly nothing?: boolean;
-  /** If `error` is set, an undo with `rest` would change this number of files. */
+  /** If `error` is set, an undo with `rest` would change these numbers of files and folders. */
   readonly others?: number;
+  readonly otherFolders?: number;
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
   readonly folders?: readonly string[];
@@ -54,13 +55,15 @@ export function undoFault(
 
 /** `rest` and `force` describe how the user undoes only the other files, or all files. */
 export function undoWays(
-  { code, others = 0 }: UndoReport,
+  { code, others = 0, otherFolders = 0 }: UndoReport,
   { redo, rest, force }: { readonly redo: boolean; readonly rest: string; readonly force: string },
 ): readonly string[] {
   const does = redo ? "redoes" : "undoes";
+  const counts = [[others, "other file"], [otherFolders, "other folder"]] as const;
+  const places = counts.filter(([count]) => count > 0).map(([count, one]) => count === 1 ? one : counted(count, one));
   return [
-    ...(others > 0 ? [`${rest} ${does} the ${others === 1 ? "other file" : `${others} other files`}`] : []),
-    ...(code === "files_changed" ? [`${force} ${does} ${others > 0 ? "all files" : "it anyway"}`] : []),
+    ...(places.length > 0 ? [`${rest} ${does} the ${places.join(" and the ")}`] : []),
+    ...(code === "files_changed" ? [`${force} ${does} ${places.length > 0 ? "all files" : "it anyway"}`] : []),
   ];
 }
 

@@ -12,7 +12,7 @@ export interface SpawnOptions {
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120 000 ms by default. When the program ends, Vis ends the processes that the program
+  /** The time limit is 120,000 ms by default. When the program ends, Vis ends the processes that the program
    * started. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1

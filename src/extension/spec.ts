@@ -354,7 +354,7 @@ type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; worksp
 
 /** `env.store` holds JSON under keys of up to 200 characters, by default for this conversation. Each change creates a
  * version, and Vis keeps at least the last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a
- * scope at most 10 000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
+ * scope at most 10,000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
  * conversation, so it names another scope. Rejects with TypeError if the value is not JSON, and with an error that
  * names an exceeded limit. */
 export interface OwnStore {

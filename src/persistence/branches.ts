@@ -145,7 +145,7 @@ export async function readPoint(
   if (at === -1) return { ...facts, queryId, position: -1 };
   const row = rows.find((one) => one.position === at), step = `step ${at + 1} of request ${queryId}`;
   if (!row) {
-    throw new UsageError(`Cannot ${action} ${step}: the request has ${countedChoice(last + 1, "step")}`);
+    throw new UsageError(`Cannot ${action} ${step}: the request has ${countedChoice(last + 1, "step", 0)}`);
   }
   if (row.status === "running") {
     throw new UsageError(`Cannot ${action} ${step}: the step is still running; wait until it ends`);

@@ -125,9 +125,11 @@ function refused({ items, kept }: Plan, { redo }: UndoChoice): UndoRefused {
     return `${someOf(those.map(({ path }) => path), MAX_KEPT)} ${reason}`;
   });
   const end = items.length === 0 ? "" : "; no file changed";
+  const folders = items.filter(({ before, after }) => (after ?? before)?.kind === "dir");
   return new UndoRefused(`Cannot ${redo ? "redo" : "undo"}: ${parts.join(", and ")}${end}`, {
     forcible: reasons.has(BY_OTHERS) || reasons.has(COMMITTED),
-    others: items.length,
+    others: items.length - folders.length,
+    otherFolders: folders.length,
     kept,
   });
 }
@@ -453,15 +455,18 @@ export class UndoRefused extends Error {
   override readonly name = "UndoRefused";
   /** If true, an undo with `force` changes more files. */
   readonly forcible: boolean;
-  /** The number of paths that an undo with `rest` changes. */
+  /** The numbers of files and folders that an undo with `rest` changes. */
   readonly others: number;
+  readonly otherFolders: number;
   readonly kept: readonly Kept[];
 
   constructor(
     message: string,
-    { forcible, others = 0, kept = [] }: Pick<UndoRefused, "forcible"> & Partial<Pick<UndoRefused, "others" | "kept">>,
+    { forcible, others = 0, otherFolders = 0, kept = [] }:
+      & Pick<UndoRefused, "forcible">
+      & Partial<Pick<UndoRefused, "others" | "otherFolders" | "kept">>,
   ) {
     super(message);
-    [this.forcible, this.others, this.kept] = [forcible, others, kept];
+    [this.forcible, this.others, this.otherFolders, this.kept] = [forcible, others, otherFolders, kept];
   }
 }

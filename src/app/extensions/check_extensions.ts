@@ -58,17 +58,41 @@ export async function checkExtensions(
       const there = active.list.some((one) => one.namespace === namespace);
       return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this check"}` };
     }),
-    ...shadowedCommands(own),
+    ...checkCommands(own),
     ...await run(own, { active, view }),
     ...first && own.length === 0 ? [] : await sources(folder.path, { own, active, settings }),
     ...own.length > 0 ? await calls(folder.path, { active, view }) : [],
   ];
 }
 
-export function shadowedCommands(of: readonly Extension[]): readonly ExtensionCheck[] {
-  const names = of.flatMap(({ cli = [] }) => cli.map(({ name }) => name)).filter((name) => COMMANDS.includes(name));
-  const found = "a command of Vis has this name, so the command of the extension never runs; choose another name";
-  return names.map((name) => ({ what: `vis ${name}`, ok: true, skipped: true, found }));
+export function checkCommands(of: readonly Extension[]): readonly ExtensionCheck[] {
+  const shadowed = "a command of Vis has this name, so the command of the extension never runs; choose another name";
+  return of.flatMap(({ cli = [] }) => cli).flatMap(({ name, args }): readonly ExtensionCheck[] => {
+    const what = `vis ${name}`;
+    if (COMMANDS.includes(name)) return [{ what, ok: true, skipped: true, found: shadowed }];
+    const kinds = Object.entries(args?.shape ?? {}).map(([key, type]) => [key, UNTYPABLE[schemaKind(type)]] as const);
+    return kinds.filter(([, kind]) => kind !== undefined).map(([key, kind]) => {
+      const found = `the command line cannot give ${key} ${kind}; take a text, a number or a boolean`;
+      return { what, ok: false, found };
+    });
+  });
+}
+
+const UNTYPABLE: Readonly<Record<string, string>> = {
+  ...{ array: "a list", tuple: "a list", set: "a list" },
+  ...{ object: "an object", record: "an object", map: "an object" },
+};
+
+/** Returns zod's name for the type, without the wrappers of an optional value or a default. */
+export function schemaKind(type: unknown): string {
+  let inner = type;
+  for (let depth = 0; depth < 10; depth++) {
+    const def: unknown = Reflect.get(Object(inner), "def");
+    const next: unknown = Reflect.get(Object(def), "innerType");
+    if (next === undefined) return String(Reflect.get(Object(def), "type"));
+    inner = next;
+  }
+  return "";
 }
 
 async function run(

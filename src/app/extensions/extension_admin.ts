@@ -40,7 +40,7 @@ import {
   shippedExtensions,
   type ShippedParts,
 } from "../settings/settings.ts";
-import { checkExtensions, newExtension, shadowedCommands, testExtensions } from "./check_extensions.ts";
+import { checkCommands, checkExtensions, newExtension, schemaKind, testExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, unknownExtensions } from "./extension_source.ts";
 
 const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
@@ -114,7 +114,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       const { loaded, skipped, folders } = await this.#load({ off: true });
       return [
         ...loaded.map(({ namespace, version }) => ({ what: namespace, ok: true, found: version })),
-        ...shadowedCommands(loaded.filter(({ namespace }) => folders.has(namespace))),
+        ...checkCommands(loaded.filter(({ namespace }) => folders.has(namespace))),
         ...skipped.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
       ];
     }
@@ -609,17 +609,6 @@ function commandShape({ args }: CliCommand): CommandShape {
     required: entries.filter(([, type]) => !isOptional(type)).map(([key]) => key),
     optional: entries.filter(([, type]) => isOptional(type)).map(([key, type]) => ({ key, kind: schemaKind(type) })),
   };
-}
-
-function schemaKind(type: unknown): string {
-  let inner = type;
-  for (let depth = 0; depth < 10; depth++) {
-    const def: unknown = Reflect.get(Object(inner), "def");
-    const next: unknown = Reflect.get(Object(def), "innerType");
-    if (next === undefined) return String(Reflect.get(Object(def), "type"));
-    inner = next;
-  }
-  return "";
 }
 
 type Opening = Pick<Settings, "database" | "databasePassword" | "workspace" | "tenant">;

@@ -20,6 +20,7 @@ import { SettingsPanel } from "./panels/settings_panel.ts";
 import { CommandPanel, FindPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
 import { ForkPicker } from "./panels/turns_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
+import { type KeyAction, keyLabel, readKeys, shownKey } from "./keyboard.ts";
 import { isCommand } from "./user_commands.ts";
 import { type Prefs, type PrefsKeeper, THEMES } from "./prefs.ts";
 import { flat } from "./text/one_line.ts";
@@ -45,13 +46,13 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const all = [...workCommands(parts).filter(({ name }) => !ofUser(name)), ...displayCommands(parts)];
   all.push(
     item("help", "keys and commands", () => {
-      const texts = helpTexts(every, parts.prefs.get().keys);
+      const texts = helpTexts(every, keys);
       panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts }));
-    }, { keys: "?" }),
-    item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D", aliases: ["exit"] }),
+    }, { key: "help" }),
+    item("quit", "quit", () => panels.act.quit(), { key: "quit", aliases: ["exit"] }),
   );
   const palette = item("palette", "all commands", () => panels.act.open(new Palette(panels, named)), {
-    keys: "Ctrl-K",
+    key: "palette",
   });
   const taken = new Set([...all, palette].flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   const extra = parts.added.filter(({ name }) => !taken.has(name)).map(({ name, doc }) =>
@@ -65,41 +66,36 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       { ofFile: true, asks: true },
     )
   );
-  const withKeys = (one: PaletteCommand): PaletteCommand => ({ ...one, keys: keysOf(one, parts.prefs.get().keys) });
+  const { keys } = readKeys(parts.prefs.get().keys);
+  const withKeys = ({ key, ...one }: ListedCommand) => ({ ...one, keys: key === null ? "" : shownKey(key, keys) });
   const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))].map(withKeys);
   const every = [...named, withKeys(palette)];
   return every;
 }
 
-function keysOf({ name, keys }: PaletteCommand, own: Prefs["keys"]): string {
-  const mapped = keys === "" ? undefined : own[name];
-  if (mapped !== undefined) return keyLabel(mapped);
-  return Object.values(own).some((key) => keyLabel(key) === keys) ? "" : keys;
-}
-
-function keyLabel(key: string): string {
-  return key.split("+").map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join("-");
+interface ListedCommand extends PaletteCommand {
+  readonly key: KeyAction | null;
 }
 
 function item(
   name: string,
   detail: string,
   run: PaletteCommand["run"],
-  { keys = "", aliases = [], needsWords = false, ofFile = false, asks = false }: Partial<
-    Pick<PaletteCommand, "keys" | "aliases" | "needsWords" | "ofFile" | "asks">
+  { key = null, aliases = [], needsWords = false, ofFile = false, asks = false }: Partial<
+    Pick<ListedCommand, "key" | "aliases" | "needsWords" | "ofFile" | "asks">
   > = {},
-): PaletteCommand {
-  return { name, detail, keys, aliases, needsWords, ofFile, asks, run };
+): ListedCommand {
+  return { name, detail, key, keys: "", aliases, needsWords, ofFile, asks, run };
 }
 
 function plain(
   act: Pick<PanelActions, "tell">,
   ...[name, detail, run, more]: readonly [string, string, () => void | Promise<void>, Parameters<typeof item>[3]?]
-): PaletteCommand {
+): ListedCommand {
   return item(name, detail, (words) => words === "" ? run() : act.tell(`/${name} takes no words: ${detail}`), more);
 }
 
-function workCommands(parts: CommandParts): PaletteCommand[] {
+function workCommands(parts: CommandParts): ListedCommand[] {
   const { panels, chat, retry, more } = parts;
   const { act } = panels;
   const resume = { aliases: ["resume"] };
@@ -127,8 +123,8 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       (words, typed) => request({ name: "review", words, prompt: null }, { chat, typed }),
       { asks: true },
     ),
-    plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
-    plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
+    plain(act, "retry", "run the last request again", retry, { key: "retry" }),
+    plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { key: "more" }),
     item("find", "search this conversation: /find timeout", (words) => find(words, parts)),
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
@@ -163,10 +159,10 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       : [],
     plain(act, "jobs", "commands in the background: output, stop", () => act.open(new JobsPanel(panels))),
     plain(act, "vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
-    plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
-    plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),
+    plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { key: "inspect" }),
+    plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { key: "copy" }),
     item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
-    plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
+    plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { key: "escape" }),
   ];
 }
 
@@ -194,15 +190,15 @@ function added(name: string, words: string, { panels }: CommandParts): void {
   panels.act.open(new CommandPanel(panels, [name, ...args]));
 }
 
-function displayCommands(parts: CommandParts): PaletteCommand[] {
+function displayCommands(parts: CommandParts): ListedCommand[] {
   const { panels, prefs, whole } = parts;
   const { act } = panels;
   const thinking = (): Promise<void> => turn("thinking", parts);
   return [
-    plain(act, "expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
-    plain(act, "inputs", "find an earlier input of this folder", parts.inputs, { keys: "Ctrl-R" }),
-    plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { keys: "Ctrl-T" }),
-    plain(act, "thinking", "show or hide thinking", thinking, { keys: "Alt-T" }),
+    plain(act, "expand", "full or shortened code and output", whole, { key: "expand", aliases: ["whole"] }),
+    plain(act, "inputs", "find an earlier input of this folder", parts.inputs, { key: "inputs" }),
+    plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { key: "todo" }),
+    plain(act, "thinking", "show or hide thinking", thinking, { key: "thinking" }),
     item(
       "steps",
       "show or hide steps; /steps 20: after 20 steps of a request, the model must ask for more",
@@ -327,28 +323,35 @@ async function model(name: string, panels: PanelParts): Promise<void> {
   await panels.act.useModel({ provider, name: cut > 0 ? name.slice(cut + 1) : name });
 }
 
-export const KEYS: readonly (readonly [string, string])[] = [
+/** A word in braces is an action, for which the help shows the key. */
+const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a request runs: add to its next step"],
   ["Shift-Enter", "a new line; so do Alt-Enter and Ctrl-J"],
-  ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
-  ["Ctrl-R", "find an earlier input of this folder"],
+  ["Up, Down", "earlier input; on an empty input, {takeBack} edits a queued message"],
+  ["{inputs}", "find an earlier input of this folder"],
   ["Tab", "complete a command or a path"],
   ["@letters", "name a file, whose text the first step sees"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
   ["@shot.png", "attach an image, as does a dropped file; Backspace removes it"],
-  ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; Ctrl-Home and End to the ends"],
+  ["{pageUp}, {pageDown}, wheel", "scroll; {lineUp}, {lineDown} by a line; {start}, {end} to the ends"],
   ["y, n, a, …", "on an empty input: answer what Vis asks"],
   ["Ctrl-G", "move to the question while the input has text; again: move back"],
   ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
   ["Ctrl-V", "attach the image that is in the clipboard"],
-  ["Alt-Up, Alt-Down", "go to the answer or request before, and after"],
-  ["Shift-Tab", "ask for a plan: adds /plan to the input, or removes it"],
-  ["Esc", "cancel the running request, close a panel; twice: go back to an earlier request"],
-  ["Ctrl-C", "clear the input; twice: quit"],
-  ["Ctrl-L", "draw the screen again"],
-  ["Ctrl-Z", "suspend; fg in the shell resumes"],
+  ["{back}, {forth}", "go to the answer or request before, and after"],
+  ["{planMode}", "ask for a plan: adds /plan to the input, or removes it"],
+  ["{escape}", "cancel the running request, close a panel; twice: go back to an earlier request"],
+  ["{interrupt}", "clear the input; twice: quit"],
+  ["{redraw}", "draw the screen again"],
+  ["{suspend}", "suspend; fg in the shell resumes"],
   ["Shift + mouse", "select text in the terminal"],
 ];
+
+export function keyRows(own: Prefs["keys"]): readonly (readonly [string, string])[] {
+  const filled = (text: string): string =>
+    text.replace(/\{(\w+)\}/g, (_, action: KeyAction) => shownKey(action, own) || "(no key)");
+  return KEYS.map(([key, effect]) => [filled(key), filled(effect)]);
+}
 
 function helpTexts(commands: readonly PaletteCommand[], own: Prefs["keys"]): readonly TextPart[] {
   const part = (head: string, of: readonly (readonly [string, string])[]): TextPart => {
@@ -360,7 +363,7 @@ function helpTexts(commands: readonly PaletteCommand[], own: Prefs["keys"]): rea
   );
   const mapped = Object.entries(own).map(([action, key]) => [keyLabel(key), action] as const);
   const yours = mapped.length === 0 ? [] : [part("Your own keys, which take precedence", mapped)];
-  return [...yours, part("Keys", KEYS), part("Commands", named)];
+  return [...yours, part("Keys", keyRows(own)), part("Commands", named)];
 }
 
 /** Returns true for an unknown command, because a file of the user may define the command. */

@@ -185,19 +185,60 @@ function pressed(data: string, key: string): boolean {
   return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
 }
 
-type KeyAction = typeof RULES[number]["action"];
+export type KeyAction = typeof RULES[number]["action"];
 
-export function unknownActions(keys: Readonly<Record<string, string>>): readonly string[] {
+const KEY_NAMES =
+  "[a-z0-9`\\-=[\\]\\\\;',./!@#$%^&*()_|~{}:<>?]|enter|return|tab|space|backspace|delete|insert|clear|home|end|" +
+  "pageup|pagedown|up|down|left|right";
+const KEY = new RegExp(`^(?:.|f[1-9]|f1[0-2]|esc|escape|(?:(?:ctrl|shift|alt|super)\\+)*(?:${KEY_NAMES}))$`, "i");
+
+/** The screen reads these keys before the keys of actions. */
+const FIXED = /^ctrl\+[vx]$/i;
+
+type OwnKeys = Readonly<Record<string, string>>;
+
+/** With a wrong entry, the action keeps its usual key. */
+export function readKeys(kept: OwnKeys): { readonly keys: OwnKeys; readonly faults: readonly string[] } {
   const actions = new Set<string>(RULES.map(({ action }) => action));
-  const known = [...actions].join(", ");
-  return Object.keys(keys).filter((action) => !actions.has(action)).map((action) =>
-    `Cannot use the key of ${oneLine(action, 40)} in tui.json: Vis has no such action; choose one of ${known}`
-  );
+  const keys: Record<string, string> = {}, faults: string[] = [];
+  for (const [action, key] of Object.entries(kept)) {
+    const shown = oneLine(action, 40);
+    if (!actions.has(action)) {
+      const known = [...actions].join(", ");
+      faults.push(`Cannot use the key of ${shown} in tui.json: Vis has no such action; choose one of ${known}`);
+    } else if (!KEY.test(key)) {
+      const named = oneLine(key, 40) || '""';
+      faults.push(
+        `Cannot use the key of ${shown} in tui.json: ${named} is not the name of a key; write one such as ctrl+p, alt+up, pageUp or f2`,
+      );
+    } else if (FIXED.test(key)) {
+      faults.push(`Cannot use the key of ${shown} in tui.json: ${key} has a fixed action; choose another key`);
+    } else keys[action] = key;
+  }
+  return { keys, faults };
 }
 
-export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
-  const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
-  return hit?.action ?? null;
+/** Returns "" if the user's own keys leave the action without its usual key. */
+export function shownKey(action: KeyAction, own: OwnKeys): string {
+  const mapped = own[action];
+  if (mapped !== undefined) return keyLabel(mapped);
+  const usual = keyLabel(RULES.find((one) => one.action === action)?.key ?? "");
+  return Object.values(own).some((key) => keyLabel(key) === usual) ? "" : usual;
+}
+
+const SHORT: Readonly<Record<string, string>> = { pageup: "PgUp", pagedown: "PgDn", escape: "Esc" };
+
+export function keyLabel(key: string): string {
+  const labels = key.split(/\+(?!$)/).map((part) =>
+    SHORT[part.toLowerCase()] ?? part.charAt(0).toUpperCase() + part.slice(1)
+  );
+  return labels.join("-");
+}
+
+/** A key of the user takes precedence over the usual key of another action. */
+export function keyAction(data: string, where: Where, own: OwnKeys = {}): KeyAction | null {
+  const hits = RULES.filter(({ key, action, when }) => pressed(data, own[action] ?? key) && when(where));
+  return (hits.find(({ action }) => own[action] !== undefined) ?? hits[0])?.action ?? null;
 }
 
 /** The input or the screen uses these keys, so the terminal package must not. */

@@ -112,7 +112,9 @@ function faultOf(error: unknown): string {
 
 function keysOf(kept: unknown): Prefs["keys"] {
   const entries = typeof kept === "object" && kept !== null ? Object.entries(kept) : [];
-  return Object.fromEntries(entries.filter(([, key]) => typeof key === "string"));
+  return Object.fromEntries(
+    entries.map(([action, key]) => [action, typeof key === "string" ? key : JSON.stringify(key)]),
+  );
 }
 
 function prefsOf(kept: Kept): Prefs {

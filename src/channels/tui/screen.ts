@@ -38,7 +38,7 @@ import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
 import { type Outgoing, typedText } from "./input/outgoing.ts";
 import { type PromptFile, promptFiles } from "./prompt_files.ts";
-import { freshKeys, Keyboard, unknownActions } from "./keyboard.ts";
+import { freshKeys, Keyboard, readKeys } from "./keyboard.ts";
 import { Questions } from "./panels/approval_panel.ts";
 import { InputsPanel } from "./panels/inputs_panel.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
@@ -232,7 +232,7 @@ export class Screen implements PanelActions {
     void this.#readGit();
     void this.#addCommands();
     if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
-    for (const note of [...notes, ...files.notes, ...unknownActions(this.#prefs.get().keys)]) this.#note(note);
+    for (const note of [...notes, ...files.notes, ...readKeys(this.#prefs.get().keys).faults]) this.#note(note);
     const { withoutModel = "" } = this.#session;
     if (withoutModel !== "") this.#withoutModel = this.#note(withoutModel);
     if (request !== undefined) this.#begin({ text: request, variables: {}, images: {} });
@@ -854,7 +854,7 @@ export class Screen implements PanelActions {
       commands: () => this.#commands,
       panel: () => this.#panel,
       questions: this.#questions,
-      keys: () => this.#prefs.get().keys,
+      keys: () => readKeys(this.#prefs.get().keys).keys,
       tell: (text) => this.tell(text),
       unfinished: () => this.#unfinished(),
       quit: () => this.quit(),

@@ -5,9 +5,9 @@ export function counted(count: number | bigint, one: string, digits = String(cou
   }`;
 }
 
-export function countedChoice(count: number, one: string): string {
-  if (count === 0) return `no ${one}`;
-  return `${counted(count, one)}; choose ${count === 1 ? "1" : `1 to ${count}`}`;
+export function countedChoice(count: number, one: string, from = 1): string {
+  if (count === 0 && from > 0) return `no ${one}`;
+  return `${counted(count, one)}; choose ${count === from ? count : `${from} to ${count}`}`;
 }
 
 export function clip(text: string, limit: number): string {

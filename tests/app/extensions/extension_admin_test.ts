@@ -191,6 +191,25 @@ Deno.test("list() and check() know that a command of Vis takes precedence over o
     }
   }));
 
+Deno.test("check() names arguments of a command that the command line cannot give", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const args = `{ at: z.array(z.string()), one: z.object({}).optional(), rows: z.string().transform((all) => [all]),
+      level: z.enum(["a", "b"]).default("a"), map: z.record(z.string(), z.string()).default({}) }`;
+    const path = await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf({ entry: "mod.js" }),
+      "mod.js": untyped(moduleOf(`cli: [{ name: "pick", doc: "D.", args: z.object(${args}), run: () => {} }],`)),
+    });
+    for (const where of [path, null]) {
+      const found = (await admin.check(where)).filter(({ what }) => what === "vis pick");
+      assert.deepEqual(found.map(({ ok, found }) => [ok, found.split(";")[0]]), [
+        [false, "the command line cannot give at a list"],
+        [false, "the command line cannot give one an object"],
+        [false, "the command line cannot give map an object"],
+      ], String(where));
+    }
+  }));
+
 Deno.test("check() names undeclared types in returns and in parameters", async () => {
   const symbol = (name: string, returns: string, args = "z.number()"): string =>
     `fn("${name}", (_env, n: number) => n, { doc: "F.", args: z.tuple([${args}]), returns: ${

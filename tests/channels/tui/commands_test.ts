@@ -3,7 +3,7 @@ import { DEFAULT_PREFS } from "../../../src/channels/tui/prefs.ts";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import { commandsOf } from "../../../src/channels/tui/commands.ts";
+import { commandsOf, keyRows } from "../../../src/channels/tui/commands.ts";
 import { SCREEN_COMMANDS } from "../../../src/domain/query/typed_request.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { withScreen } from "./_rig.ts";
@@ -349,9 +349,10 @@ Deno.test("a key of the settings performs its action, and the usual key goes to 
 Deno.test("the palette and the help show the user's own keys, and the screen names an unknown action", async () => {
   await withScreen(
     [],
-    { prefs: { keys: { palette: "ctrl+p", retry: "ctrl+r", nosuch: "f2" } } },
+    { prefs: { keys: { palette: "ctrl+p", retry: "ctrl+r", redraw: "ctl+u", pageUp: "alt+u", nosuch: "f2" } } },
     async ({ screen }) => {
       await screen.until("Cannot use the key of nosuch in tui.json: Vis has no such action");
+      await screen.until("Cannot use the key of redraw in tui.json: ctl+u is not the name of a key");
       screen.type("\x10");
       assert.match(await screen.until("Alt-M"), /retry .*Ctrl-R/);
       screen.type("inputs");
@@ -362,6 +363,17 @@ Deno.test("the palette and the help show the user's own keys, and the screen nam
       assert.match(await screen.until("Your own keys"), /Ctrl-P +palette/);
     },
   );
+});
+
+Deno.test("keyRows() names the user's own keys, and actions without a key", () => {
+  const rows = keyRows({ pageUp: "alt+u", retry: "ctrl+r", redraw: "ctrl+l" }).map((row) => row.join(" | ")).join("\n");
+  assert.match(
+    rows,
+    /^Alt-U, PgDn, wheel \| scroll; Shift-Up, Shift-Down by a line; Ctrl-Home, Ctrl-End to the ends$/m,
+  );
+  assert.match(rows, /^\(no key\) \| find an earlier input/m);
+  assert.match(rows, /^Ctrl-L \| draw/m);
+  assert.doesNotMatch(keyRows({}).join("\n"), /[{}]|no key/);
 });
 
 Deno.test("/diff shows the uncommitted changes if no request has changes, and /diff all shows only them", async () => {

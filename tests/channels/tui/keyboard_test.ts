@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keyAction } from "../../../src/channels/tui/keyboard.ts";
+import { keyAction, readKeys } from "../../../src/channels/tui/keyboard.ts";
 import { withScreen } from "./_rig.ts";
 
 const WHERE = { empty: true, choosing: false, waiting: false, following: true };
@@ -37,6 +37,34 @@ Deno.test("keyAction() handles a key where it has a meaning, and passes it to th
   for (const [data, where, action] of rows) {
     assert.equal(keyAction(data, { ...WHERE, ...where }), action, JSON.stringify([data, where]));
   }
+});
+
+Deno.test("a key of the user takes precedence over the usual key of another action", () => {
+  const own = { inputs: "ctrl+k", end: "alt+e" };
+  assert.deepEqual(["\x0b", "\x1be", "\x12"].map((data) => keyAction(data, WHERE, own)), ["inputs", "end", null]);
+});
+
+Deno.test("readKeys() refuses unknown actions, invalid keys and fixed keys, and keeps the other keys", () => {
+  const good = {
+    palette: "ctrl+shift+p",
+    retry: "Alt+G",
+    help: "f12",
+    todo: "T",
+    end: "esc",
+    start: "+",
+    more: "alt+pageUp",
+  };
+  assert.deepEqual(readKeys(good), { keys: good, faults: [] });
+  for (const key of ["ctl+p", "ctrl-p", "ctrl+", "", "f13", "shift+f2", "ctrl+esc", "7x", "ctrl+enterr"]) {
+    const { keys, faults } = readKeys({ ...good, copy: key });
+    assert.deepEqual(keys, good);
+    assert.match(
+      faults.join("\n"),
+      /^Cannot use the key of copy in tui\.json: .+ is not the name of a key; write one such as ctrl\+p/,
+    );
+  }
+  assert.match(readKeys({ copy: "Ctrl+V" }).faults.join("\n"), /Ctrl\+V has a fixed action; choose another key$/);
+  assert.match(readKeys({ nosuch: "f2" }).faults.join("\n"), /Vis has no such action; choose one of palette, help/);
 });
 
 Deno.test("a new conversation begins with an introduction to Vis, and ? shows the keys", async () => {

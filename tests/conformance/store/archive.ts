@@ -264,7 +264,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
       }
       await assert.rejects(
         store.variables(branchId, { queryId: first, position: 9 }),
-        /Cannot show step 10 of request .*: the request has 2 steps; choose 1 to 2/,
+        /Cannot show step 10 of request .*: the request has 2 steps; choose 0 to 2/,
       );
     },
   },

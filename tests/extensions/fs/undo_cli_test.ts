@@ -123,6 +123,15 @@ Deno.test("undoCli() refuses files that were changed by others, and forces them 
   assert.equal(await workspace.text("a.txt"), "mine\n");
 });
 
+Deno.test("undoCli() counts the other files and folders apart", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n" });
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  await workspace.call("writeFile", "new/b.txt", "b\n");
+  await workspace.put("a.txt", "mine\n");
+  const { told } = await cli(workspace, { steps: 2 });
+  assert.deepEqual([told.others, told.otherFolders], [1, 1]);
+});
+
 Deno.test("undoCli() keeps a file that was committed after its change, and forces it if requested", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "one\n" });
   const git = async (...args: string[]) => {

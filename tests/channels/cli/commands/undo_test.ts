@@ -133,6 +133,8 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
   const kept = [{ path: "a.txt", reason: "got later changes from someone else" }];
   const ways = "(--rest undoes the 2 other files; --force undoes all files)";
   assert.equal(await told([], { code: "files_changed", others: 2, kept }), `vis: ${error} ${ways}\n`);
+  const folder = `vis: ${error} (--rest undoes the 2 other files and the other folder)\n`;
+  assert.equal(await told([], { others: 2, otherFolders: 1, kept }), folder);
   assert.equal(await told(["--redo"], { others: 1, kept }), `vis: ${error} (--rest redoes the other file)\n`);
   const rest = await run(["undo", "--rest"], { answer: { changes: [CHANGE], files: [] } });
   assert.deepEqual(rest.asked.map(({ args }) => args), [["undo", "--rest"]]);
