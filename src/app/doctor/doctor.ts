@@ -27,7 +27,7 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Unusable settings do not reject: the result has their fault and the checks that need no settings. */
+/** If the settings are unusable, the result has their fault and the checks that need no settings. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -214,7 +214,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // `rootOf` reports this error.
+    if (error instanceof ConfigError) return null;
     throw error;
   });
   if (router === null) return [];
@@ -271,7 +271,7 @@ function fixOf(name: string, settings: Settings): string {
   const given = addressSetting(settings);
   const ownKey = given === null ? `vis auth login ${name}` : "VIS_API_KEY";
   const address = given ?? `the baseUrl of ${name} in config.jsonc`;
-  return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
+  return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check`;
 }
 
 async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {

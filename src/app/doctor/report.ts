@@ -9,7 +9,6 @@ import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Paths below these folders belong to the system, and rarely name a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
 const LEAST_SECRET = 6, LEAST_NAME = 3;

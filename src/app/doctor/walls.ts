@@ -22,7 +22,7 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** The probes end early after the signal aborts, so the caller then discards the results. */
+/** After the signal aborts, the results are incomplete, and the caller discards them. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -182,7 +182,7 @@ async function askExtensions(
   });
   const { workspace, home } = settings;
   const models = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // A check of the providers reports this error.
+    if (error instanceof ConfigError) return null;
     throw error;
   });
   const place = {

@@ -281,7 +281,6 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {
     const { namespace, alias: { alias }, section = `extensions.config.${namespace}` } = extension;
-    // The settings name an extension of a folder only by its namespace.
     const name = facts.place === "shipped" ? alias : namespace;
     if (isWanted(name, extension, this.#settings.config.extensions)) return facts;
     return { ...facts, state: "off", reason: `it is off: vis config set ${section}.enabled true` };

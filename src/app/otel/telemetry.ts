@@ -144,7 +144,6 @@ export class Tracer {
     return this.#places.run(place, work);
   }
 
-  /** Processes with the same ratio make the same decision about a trace. */
   #isChosen(traceId: string): boolean {
     return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
   }
@@ -240,7 +239,6 @@ interface OtelSettings {
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
-/** OTLP defines these status codes as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const TOLD_EVERY_MS = 60_000;

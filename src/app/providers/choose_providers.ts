@@ -105,7 +105,6 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the name of the setting that gives the address of all model calls; null if none gives it. */
 export function addressSetting({ config, variable }: Pick<Settings, "config" | "variable">): string | null {
   if (config.baseUrl === null) return null;
   return variable("VIS_BASE_URL") === config.baseUrl ? "VIS_BASE_URL" : "the setting baseUrl";

@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { fileFault, messageOf } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
 
-/** With less free space, a query could fail to store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;

@@ -234,7 +234,7 @@ export function openNotes(
 
 const MOST_ADDRESSES = 3;
 
-/** The addresses of this machine in its networks, without IPv6, whose local addresses need the name of an interface. */
+/** Omits IPv6, because a link-local address needs the name of an interface. */
 function ownAddresses(): readonly string[] {
   try {
     return Deno.networkInterfaces().filter(({ family, address }) => family === "IPv4" && !isLoopback(address))

@@ -171,7 +171,6 @@ function botSettings(
   };
 }
 
-/** Unreadable settings leave the previous list in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

@@ -130,7 +130,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
-/** A value could be a token, so errors name only the position of a fault. */
+/** A value could be a token, so errors quote only the names of tokens and unknown keys. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },

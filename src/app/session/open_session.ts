@@ -77,7 +77,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         new WorkFolder().remove();
       },
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
-      // A replay works in a copy of the workspace.
+      // A replay works in a copy of the workspace, except with --in-place.
       ...request.playback ? {} : await hooksOf(settings, commands),
       ...request.playback ? {} : changesReader(settings, { ...commands, env }),
       secrets: (workspace) => secretsIn(settings, workspace),
@@ -360,7 +360,6 @@ function budgetOf(
 
 type RealmSettings = Pick<Settings, "config"> & { readonly readOnly?: boolean };
 
-/** Throws ConfigError if the settings do not let the sandbox start. */
 function checkRealm(
   { granted = [], workspace }: Pick<SandboxOptions, "granted" | "workspace">,
   { config, readOnly = false }: RealmSettings,

@@ -116,7 +116,6 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** If possible, the new path has `length` characters. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);

@@ -147,7 +147,7 @@ class QueryHooks {
   }
 }
 
-/** Programs report errors at the end of their output. */
+/** Many programs report errors at the end of their output. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

@@ -172,7 +172,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return project && await new ConfigTrust(this.#places.home).has(file);
   }
 
-  /** A change that no repository can make keeps the user's trust in the file. */
+  /** The user made this change, so Vis keeps the user's trust in the file. */
   async #write(
     file: ConfigFile,
     { project, trusted }: { readonly project: boolean; readonly trusted: boolean },
@@ -205,7 +205,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     await new ConfigTrust(this.#places.home).add(file);
   }
 
-  /** Rejects with `SettingError` if the file has a fault that trust does not remove. */
+  /** Rejects if the file has a fault that trust does not remove. */
   async #checkTrusted(file: ConfigFile): Promise<void> {
     await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
   }

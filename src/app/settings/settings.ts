@@ -29,7 +29,7 @@ export interface Settings extends LoadedConfig, ChosenDatabase, AddedFolders {
 }
 
 interface AddedFolders {
-  /** These folders beside the workspace are real. */
+  /** Each path is a real path. */
   readonly readFolders: readonly string[];
   readonly folderNotes: readonly string[];
 }
@@ -86,8 +86,8 @@ async function secretsOf(workspaces: readonly string[], home: string | null): Pr
 
 const NO_FOLDERS: AddedFolders = { readFolders: [], folderNotes: [] };
 
-/** Throws `UsageError` for a folder of an option. Other folders that Vis cannot use get a note, because a folder can be
- * absent for a while. */
+/** Throws `UsageError` if Vis cannot use a folder of an option. Another unusable folder only gets a note, because a
+ * folder can be absent for a while. */
 function addedFolders(
   paths: readonly string[],
   { flags: { addDir = [] }, env, home }: {

@@ -64,7 +64,6 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** Most starts do not need the list, so its code loads on demand. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;

@@ -86,7 +86,8 @@ async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals with bracketed paste send these codes around pasted text, and `lineOf` has removed the escape character.
+  // Terminals with bracketed paste send these codes around pasted text, and `typedLine` has removed the escape
+  // character.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 

@@ -21,7 +21,6 @@ interface ReleaseSource {
   readonly publicKey: string | null;
 }
 
-/** The release build replaces both placeholders. */
 const OF_BUILD: ReleaseSource = { from: filled("@RELEASE_URL@"), publicKey: filled("@RELEASE_KEY@") };
 
 function filled(text: string): string | null {
@@ -207,7 +206,6 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** Windows cannot replace a running program, but can rename the program. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
