@@ -270,7 +270,6 @@ export class Conversations {
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 
-  /** Without a branch, returns the commands of all branches that this process runs. */
   programs(branch: Branch | null): readonly BackgroundProgram[] {
     return this.#runner.programs(branch?.branchId ?? null);
   }

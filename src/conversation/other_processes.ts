@@ -60,12 +60,10 @@ async function readShared(store: Store, large: string): Promise<SharedTexts | nu
   } catch {
     return null;
   }
-  // Only this file writes these texts, so the cast is safe.
   return JSON.parse(new TextDecoder().decode(joinBytes(pieces))) as SharedTexts;
 }
 
 async function read(states: StateStore, key: string): Promise<StoredMessage | null> {
-  // Only this file writes these states, so the cast is safe.
   return (await states.get(PLACE, { key }))?.value as StoredMessage | undefined ?? null;
 }
 

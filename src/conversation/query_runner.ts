@@ -274,7 +274,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Callers must take this lock before their first await, so that requests run in the order of the calls. */
+  /** Callers must take this lock before their first await. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }

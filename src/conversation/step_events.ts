@@ -5,7 +5,6 @@ const MOST_CALLS = 1_000, TOLD_CALLS = 100;
 /** The store has the messages, and no channel shows nudges. */
 const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "nudge"];
 
-/** Keeps the newest step in few events: adjacent texts become one event, and a newer state replaces the older one. */
 export class StepEvents {
   readonly #kept = new Map<QueryEvent["type"], QueryEvent>();
   #events: QueryEvent[] = [];

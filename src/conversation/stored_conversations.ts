@@ -142,7 +142,7 @@ export class Records {
     }
   }
 
-  /** For an archive with code, Vis first calls `trust`, which can reject to prevent the import. Rejects with
+  /** For an archive with code, Vis first calls `trust`, and `trust` rejects to prevent the import. Rejects with
    * `UsageError` for an invalid archive. */
   async import(
     file: AsyncIterable<Uint8Array> | string,

@@ -166,7 +166,6 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** A server that shuts down aborts its queries with this reason. */
 export const SHUTDOWN = new DOMException("The server shuts down", "AbortError");
 
 export class OutputError extends Error {
@@ -225,6 +224,10 @@ export function fileCode(error: unknown): string {
   if ("code" in error) return String(error.code);
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
+}
+
+export function isDenied(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes(fileCode(error));
 }
 
 export const DISK_FULL = "the disk is full or has no inodes left (df -h and df -i show which)";

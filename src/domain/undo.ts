@@ -53,7 +53,6 @@ export function undoFault(
   return [report.error, ...undoWays(report, { redo, rest, force })].join("; ");
 }
 
-/** `rest` and `force` describe how the user undoes only the other files, or all files. */
 export function undoWays(
   { code, others = 0, otherFolders = 0 }: UndoReport,
   { redo, rest, force }: { readonly redo: boolean; readonly rest: string; readonly force: string },
@@ -72,7 +71,6 @@ export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "fil
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
 }
 
-/** An undo and a redo are themselves changes in a list. */
 export function undoableChanges({ changes = [] }: UndoReport): readonly FileChange[] {
   return changes.filter(({ change }) => change !== "undo" && change !== "redo");
 }

@@ -13,7 +13,6 @@ interface CopilotOptions
   readonly clock?: Clock;
 }
 
-/** The exchange of a token may name the host of the calls. The protocol depends on the model. */
 export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -109,7 +108,6 @@ const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 const EXCHANGE_MS = 15_000;
 
-/** Concurrent callers share one exchange. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;

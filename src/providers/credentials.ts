@@ -1,4 +1,4 @@
-import { ConfigError, fileFault } from "../domain/errors.ts";
+import { ConfigError, fileFault, isDenied } from "../domain/errors.ts";
 import { ensureFile, ensureFolder, replaceFile } from "../domain/kit/files.ts";
 import { asRecord } from "../domain/kit/json.ts";
 import { dirname, join } from "node:path";
@@ -71,9 +71,9 @@ export class Credentials {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return {};
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(
-        `Cannot read the keys in ${this.#path}: ${
-          fileFault(error, error instanceof Error ? error.name : "unknown")
-        }; let Vis read the file`,
+        `Cannot read the keys in ${this.#path}: ${fileFault(error, error instanceof Error ? error.name : "unknown")}${
+          isDenied(error) ? "; let Vis read the file" : ""
+        }`,
       );
     }
     return parse(text, this.#path);
@@ -90,7 +90,8 @@ export class Credentials {
       if (error instanceof ConfigError) throw error;
       // The message of an error may quote stored keys, so Vis shows only a known cause, or the name of the error.
       const name = error instanceof Error ? error.name : "unknown";
-      throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}; let Vis write this file`);
+      const advice = isDenied(error) ? "; let Vis write this file" : "";
+      throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}${advice}`);
     }
     this.#read = null;
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Cancelled, ConfigError, fileFault, ProviderError } from "../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, isDenied, ProviderError } from "../domain/errors.ts";
 import {
   type Capabilities,
   estimatedUsage,
@@ -92,7 +92,8 @@ async function completeReply(path: string, signal: AbortSignal): Promise<string>
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {
       if (error instanceof Deno.errors.NotFound) return "";
-      throw new ProviderError(`Cannot read the reply ${path}: ${fileFault(error)}; let Vis read this file`, {
+      const advice = isDenied(error) ? "; let Vis read this file" : "";
+      throw new ProviderError(`Cannot read the reply ${path}: ${fileFault(error)}${advice}`, {
         code: "refused",
         retryable: false,
       });

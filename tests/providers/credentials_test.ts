@@ -104,7 +104,7 @@ Deno.test("Credentials.set() reports that it cannot write", async () => {
       assert.ok(error instanceof ConfigError);
       assert.match(
         error.message,
-        /^Cannot save keys in .*auth\.json: (a part of its path is not a folder|a file or folder already exists there|access is denied); let Vis write this file$/,
+        /^Cannot save keys in .*auth\.json: (a part of its path is not a folder|a file or folder already exists there|access is denied; let Vis write this file)$/,
       );
       return true;
     });

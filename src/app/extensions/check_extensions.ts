@@ -336,7 +336,7 @@ export async function newExtension(folder: string): Promise<string> {
     for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   } catch (error) {
     throw new UsageError(
-      `Cannot create extension ${folder}: ${fileFault(error)}; name a new folder in an existing one`,
+      `Cannot create extension ${folder}: ${fileFault(error)}; name a new folder in a folder that Vis may write`,
     );
   }
   return folder;

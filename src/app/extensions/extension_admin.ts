@@ -484,7 +484,7 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
       });
     }
     await response.body?.cancel();
-    throw new Error(`The server responded with status ${response.status}`);
+    throw new Error(`The registry responded with status ${response.status}`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const why = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s, the limit` : reasonOf(error);
@@ -547,7 +547,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
     if (key === "") {
       const next = required.find((one) => !Object.hasOwn(given, one));
       if (next === undefined) {
-        throw misused(command, `it takes ${counted(required.length, "argument")}; ${word} is one too many`);
+        throw misused(command, `it takes ${counted(required.length, "argument")}, and ${word} is one too many`);
       }
       given[next] = typed(shape[next], word);
     } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
@@ -563,7 +563,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
 
 function noFlag(key: string, names: readonly string[]): string {
   const near = nearestName(key, names);
-  return `it has no option --${key}${near === null ? "" : `; did you mean --${near}?`}`;
+  return `it has no option --${key}${near === null ? "" : ` (did you mean --${near}?)`}`;
 }
 
 function typed(type: unknown, word: string): unknown {
@@ -573,7 +573,7 @@ function typed(type: unknown, word: string): unknown {
 }
 
 function misused(command: CliCommand, why: string): UsageError {
-  return new UsageError(`Cannot run ${command.name}: ${why}; usage: ${usageOf(command)}`);
+  return new UsageError(`Cannot run ${command.name}: ${why}; write ${usageOf(command)}`);
 }
 
 function usageOf(command: CliCommand): string {

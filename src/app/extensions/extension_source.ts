@@ -97,7 +97,7 @@ async function loadOne(
   if (there) return there;
   if (!ref.includes("/")) {
     throw new Error(
-      `Cannot load extension ${ref}: no extension has this name; for a folder, write a path with a slash`,
+      `Cannot load extension ${ref}: no loaded extension has this name; for a folder, write a path with a slash`,
     );
   }
   const path = await Deno.realPath(resolve(settings.workspace, ref)).catch((error: unknown) => {

@@ -45,8 +45,10 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   const choice = await choose({ ...parts, settings: { ...parts.settings, config } }).catch((error: unknown) => {
     throw fault ?? error;
   });
-  const unlisted = root?.data === null ? `it is not among the models of ${root.name} in the settings` : null;
-  const why = fault === null ? unlisted ?? "Vis has no key for its provider" : fault.advice || fault.problem;
+  const unlisted = root?.data === null
+    ? `it is not among the models of ${root.name} in the settings`
+    : `it is not a model of ${root?.name}`;
+  const why = fault === null ? unlisted : fault.advice || fault.problem;
   return {
     ...choice,
     notes: [...choice.notes, `the workspace prefers ${preferred.model}, but Vis does not use it: ${why}`],
@@ -155,7 +157,7 @@ function takesUsualKey(baseUrl: string, usual: string): boolean {
 }
 
 function keptBack(key: string, baseUrl: string | null): string {
-  return `Vis does not send ${key} to ${hostOf(baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`;
+  return `Vis does not send ${key} to ${hostOf(baseUrl)} (set VIS_API_KEY for this address)`;
 }
 
 async function ordered(

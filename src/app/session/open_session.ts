@@ -395,9 +395,10 @@ export async function startSandbox(
   const missing = missingWalls(sandbox.walls, config.sandbox.require);
   if (missing.length === 0) return sandbox;
   await sandbox.close();
-  const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
+  const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join(", ")})` : "";
   throw new ConfigError(
-    `Cannot run blocks: these required walls are not active: ${missing.join(", ")}${why}; ` +
+    `Cannot run blocks: the required ${missing.length === 1 ? "wall" : "walls"} ${missing.join(" and ")} ` +
+      `${missing.length === 1 ? "is" : "are"} not active${why}; ` +
       "vis doctor shows how to activate them",
   );
 }

@@ -106,7 +106,7 @@ class QueryHooks {
     const input = `${JSON.stringify({ event, ...this.#facts, workspace, files })}\n`;
     const name = `Hook ${clip(command, 100)}`;
     try {
-      const { code, stderr, stdout, timedOut } = await this.#watched(
+      const { code, signal, stderr, stdout, timedOut } = await this.#watched(
         event,
         () =>
           spawn(workspace, ["sh", "-c", command], {
@@ -114,7 +114,9 @@ class QueryHooks {
           }, null),
       );
       const output = [stdout.trim(), stderr.trim()].filter((text) => text !== "").join("\n");
-      const how = timedOut ? `took longer than ${TIMEOUT_MS / 1000} s, the limit` : `failed: exit code ${code}`;
+      const how = timedOut
+        ? `took longer than ${TIMEOUT_MS / 1000} s, the limit`
+        : `ended with ${signal ?? `exit code ${code}`}`;
       if (code !== 0 || timedOut) this.#failed(command, { note: `${name} ${how}`, output });
       else if (output !== "") this.#say(`output ${command}`, { note: `${name} printed`, output });
     } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { type ConfigFile, type ProjectFile } from "../../config/layers.ts";
-import { ConfigError, fileCode, fileFault, messageOf } from "../../domain/errors.ts";
+import { ConfigError, fileFault, isDenied, messageOf } from "../../domain/errors.ts";
 import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import type { TrustList } from "../../extension/folder.ts";
 
@@ -17,10 +17,6 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
       cause: error,
     });
   }
-}
-
-function isDenied(error: unknown): boolean {
-  return ["EACCES", "EPERM"].includes(fileCode(error));
 }
 
 /** If the workspace's `.vis` is Vis's own folder, the file in it contains the user's own settings. */

@@ -34,8 +34,8 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Rejects with `BusyError` for too many exports. Rejects with `UsageError` for an archive that is too large to
-   * import, and for an unwritable temporary file. */
+  /** Rejects with `BusyError` for too many open exports, and with `UsageError` for an archive that is too large to
+   * import. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -154,7 +154,7 @@ class Spool {
   }
 }
 
-/** Except on Windows, the file has no name, so the file is gone when the process ends. */
+/** Except on Windows, the file has no name, so the system removes the file when the process ends. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

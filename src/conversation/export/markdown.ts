@@ -177,7 +177,6 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
   ];
 }
 
-/** The result has a line for each mark. */
 export function blockEnd({ code, result }: RecordedBlock): readonly CallLine[] {
   const { lines, isCode, threw } = blockLine({ code, tally: BlockTally.of(result.calls), result });
   const failed: readonly CallLine[] = threw ? [{ state: "failed", text: blockFailure(result) }] : [];

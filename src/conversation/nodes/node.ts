@@ -79,7 +79,7 @@ export class Node implements SharedQueries {
         if (isOwnEnd(event)) return event.result;
       }
       throw new Cancelled(
-        "Cannot wait for the answer: this server is shutting down, and another server continues the request",
+        "Cannot return the answer: this node is shutting down, and another node continues the request",
       );
     } finally {
       for (const controller of open.values()) controller.abort();

@@ -79,8 +79,7 @@ export class NodeRuns {
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // The response of a claim may be lost, and a run may fail to store its end. The node then releases jobs without a
-    // run.
+    // If the response of a claim is lost, or if a run cannot store its end, this node holds a job without a run.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -258,7 +257,6 @@ export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras
 }
 
 function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
-  // Only `encodeRequest` makes these bytes, so the cast is safe.
   return decode(bytes) as JobRequest;
 }
 
@@ -332,7 +330,6 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** One update follows the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {

@@ -1,6 +1,5 @@
 import { abortable } from "./concurrency.ts";
 
-/** A full buffer at least doubles, so that many small pieces cause few copies. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;
@@ -116,7 +115,6 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** In UTF-16, about half of the bytes of Latin text are NUL. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;

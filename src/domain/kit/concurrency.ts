@@ -173,7 +173,6 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Half of the wait is random, so that many clients do not retry at once. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },

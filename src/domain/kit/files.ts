@@ -74,7 +74,6 @@ interface Options {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** On Windows, tries again for about half a second while another process has one of the files open. */
 export async function renameOver(
   from: string,
   to: string,
@@ -160,9 +159,8 @@ const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const READ_BYTES = 256 << 10;
 
 /** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
- * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
- * The read rests between pieces. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file grows during the
+ * read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},

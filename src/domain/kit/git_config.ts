@@ -12,7 +12,6 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** A backslash does not continue a comment. */
 const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
 const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
@@ -78,7 +77,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Without a home, no setting exists. */
+/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Returns [] without a home. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -119,7 +118,6 @@ async function withIncluded(
   return settings;
 }
 
-/** Evaluates conditions about the folder of the repository. Other conditions count as false. */
 function includes(
   { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },

@@ -19,7 +19,6 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
-/** The call is synchronous, because an asynchronous call of the runtime takes longer. */
 function statOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
@@ -42,7 +41,7 @@ export async function namedCommonFolder(gitDir: string): Promise<string> {
 function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }): string {
   if (named.includes("\ufffd")) {
     throw new Error(
-      `Cannot find a repository: ${by} names a folder that is not UTF-8 (${
+      `Cannot find a repository: ${by} names a folder whose path is not UTF-8 (${
         clip(named, 200)
       }); rename the folder, and ` +
         `correct ${by}`,

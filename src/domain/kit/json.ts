@@ -140,7 +140,8 @@ export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS):
 
 const LONG_INTEGER = /\d{16}/;
 
-/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range. */
+/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range, except for an
+ * integer with an exponent. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {

@@ -109,7 +109,6 @@ export function runningText(ms: number): string {
   return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
 
-/** Quotes a word where necessary, so that different lists of words give different texts. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }

@@ -83,8 +83,7 @@ export function approvalChange({ change = "" }: Action): string {
   return visibleText(change).replace(LONG_INDENT, blanks);
 }
 
-/** The line contains the question without its change. After a command or an address, a question mark would look like a
- * part of it. */
+/** After a command or an address, a question mark would look like a part of it. */
 export function approvalLine(question: Action): string {
   return question.exact === undefined ? approvalTitle(question) : `Allow Vis to ${actionText(question)}`;
 }

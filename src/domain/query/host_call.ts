@@ -27,7 +27,6 @@ export interface CallOrigin {
   readonly isLate: boolean;
 }
 
-/** The stored result of the block does not have this call yet. */
 export interface LateCall extends Pick<CallOrigin, "iteration"> {
   readonly block: number;
   readonly call: BlockCall;
@@ -125,7 +124,7 @@ function wordsIn(given: unknown): readonly string[] {
 
 const MOST_COUNTED = 10_000;
 
-/** Several edits of a file count as one file, because calls on the same object count once. */
+/** Several edits of a file count as one file. */
 export class CalledThings {
   readonly #names = new Set<string>();
   #others = 0;
@@ -163,7 +162,7 @@ export function withMark({ state, text }: CallLine): string {
   return `${MARKS[state]} ${text}`;
 }
 
-/** One line for all calls. If all calls succeeded, a mark would tell nothing. */
+/** If all calls succeeded, marks would add nothing. */
 export function callsText(lines: readonly CallLine[]): string {
   return lines.map(lines.every(({ state }) => state === "ok") ? ({ text }) => text : withMark).join(", ");
 }
@@ -172,7 +171,6 @@ const NAMED_FAILURES = 3;
 
 const LEAST_SUBJECT = 12;
 
-/** A terminal measures and cuts texts in columns, and other channels in characters. */
 export interface Measure {
   readonly length: (text: string) => number;
   readonly cut: (text: string, most: number) => string;
@@ -224,7 +222,6 @@ export class BlockTally {
     return textWithin([...this.#kinds.values()], Infinity);
   }
 
-  /** Calls that succeeded come first, so that the output of failed calls can follow their line. */
   linesWithin(width: number, measure?: Measure): readonly CallLine[] {
     return (["ok", "refused", "failed"] as const).flatMap((state) => {
       const kinds = [...this.#kinds.values()].filter((tally) => lineState(tally) === state);
@@ -263,7 +260,6 @@ function textWithin(kinds: readonly Tally[], width: number, measure = CHARACTERS
   return kinds.map((tally, at) => textOf(shown[at] === longest ? short(tally) : tally)).join(", ");
 }
 
-/** The name of a file at the end of a path says more than its folders. */
 function shortSubject(subject: string, most: number, { length, cut }: Measure): string {
   let rest = /\s/.test(subject) ? "" : subject;
   while (rest.includes("/") && length(`…/${rest}`) > most) rest = rest.slice(rest.indexOf("/") + 1);
@@ -321,7 +317,6 @@ export function failedBlock(
   });
 }
 
-/** Advice names functions and options of the model, so people read only the message. */
 export function errorForModel({ message, advice = "" }: Pick<BlockError, "message" | "advice">): string {
   return message + advice;
 }

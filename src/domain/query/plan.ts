@@ -15,7 +15,6 @@ const TEXT_KEYS = ["task", "text", "step", "title", "name", "content", "descript
 const DONE = /^(?:done|completed?|finished|closed)$/i;
 const DOING = /^(?:doing|active|current|in[ _-]?progress)$/i;
 
-/** A model may write a task as a text or as an object with various keys. */
 export function planOf(value: unknown): readonly PlanItem[] {
   const found = (Array.isArray(value) ? value : []).slice(0, MOST_ITEMS).flatMap((one: unknown) => {
     const facts = asRecord(one);

@@ -123,10 +123,8 @@ export class QueryProgress {
     this.#now = now;
   }
 
-  /**
-   * Returns the time of a call that has run for some seconds, such as "12 s of 120 s", and otherwise "". The time for
-   * which the call waited for the user does not count.
-   */
+  /** Returns the time of a call that has run for some seconds, such as "12 s of 120 s", and otherwise "". The time for
+   * which the call waited for the user does not count. */
   get callTime(): string {
     if (this.phase !== "calling" || this.question !== null) return "";
     const ms = this.#now() - this.#calledAt - this.askedMs;
@@ -134,7 +132,6 @@ export class QueryProgress {
     return runningText(ms) + (this.#limitMs === undefined ? "" : ` of ${runningText(this.#limitMs)}`);
   }
 
-  /** The time of a query does not include the time for which it waited for the user. */
   get askedMs(): number {
     return this.question === null ? this.#asked : this.#asked + this.#now();
   }
@@ -277,12 +274,11 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** The result is one line. An indented line or a closing bracket continues the previous statement. */
 export function codeLine(code: string, most = CODE_CHARS): string {
   return oneLine(code.slice(0, 4 * most).trim().replace(/\n+(?=[^\s)\]}])/g, " ⏎ "), most);
 }
 
-/** The class names of a failed host call and of a timeout tell people nothing, so the text omits them. */
+/** The class name of a failed host call or of a timeout does not help people, so the text omits it. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" || error.name === "Timeout" ? error.message : `${error.name}: ${error.message}`;

@@ -22,7 +22,6 @@ export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | 
   return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
 }
 
-/** The target is the first word on the line of the command. All other words are instructions. */
 export function reviewOf(rest: string): [target: string, instructions: string] {
   const [first = "", target = ""] = /^[^\S\n]+(\S+)/.exec(rest) ?? [];
   return [target, rest.slice(first.length).trim()];

@@ -26,7 +26,7 @@ export interface VariableImage {
   readonly source: string;
   /** These names must exist before Vis evaluates `source` or sets the prototype. */
   readonly requires: readonly string[];
-  /** `reason` tells why a value is lost, or which parts `bytes` lacks; "" without a reason. */
+  /** `reason` is the cause of a lost value, or names the parts that `bytes` lacks; "" without a reason. */
   readonly reason: string;
   readonly summary: VariableSummary;
   /** The store has this name for a text that is too large to pass around; `bytes` is then empty. */

@@ -19,7 +19,6 @@ interface OtherChange {
 export class QueryWork {
   readonly #commands = new Map<string, Command>();
   readonly #others: OtherChange[] = [];
-  /** These aliases belong to extensions whose calls changed files. */
   readonly changers = new Set<string>();
   acted = false;
   /** A successful call other than a command sets this field if the call may have changed something. */

@@ -70,5 +70,4 @@ export interface ConversationSummary {
   readonly place: number;
 }
 
-/** The limit bounds the memory of an import. */
 export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;

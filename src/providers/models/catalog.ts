@@ -47,7 +47,7 @@ function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: 
   const model = Model.safeParse(raw, { error: inputFault });
   if (!model.success) {
     const [{ path, message } = { path: [], message: "" }] = model.error.issues;
-    throw new Error(`${set} ${name.slice(0, 80)}: ${path.join(".")} ${message}`);
+    throw new Error(`${path.join(".")} of ${set} ${name.slice(0, 80)} ${message}`);
   }
   const { id, reasoning, modalities, cost, limit: { context, output } } = model.data;
   if (context === 0 || modalities?.output.includes("text") === false) return [];

@@ -226,7 +226,6 @@ export function environmentAddress(
 
 const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
-/** `OLLAMA_HOST` may lack its scheme, its host or its port. */
 function ollamaUrl(given: string): string {
   const [, scheme, rest = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(given.replace(/^["'\s]+|["'\s]+$/g, "")) ?? [];
   const [, host = "", port, path = ""] =
@@ -280,7 +279,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
     // A program that is no model server may listen on the port, so Vis reads at most `MAX_BYTES`.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
-    // Ollama returns null if it has no models, and other servers return an empty list.
+    // Ollama returns null if it has no models.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>
       typeof id === "string"

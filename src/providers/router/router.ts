@@ -40,7 +40,6 @@ export interface RouterRequest {
   /** The name has the form "model" or "provider/model", and the model need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
-  /** If true, only models whose service searches the web serve the call. */
   readonly search?: boolean;
 }
 
@@ -49,7 +48,6 @@ export interface RouterCallOptions {
   /** Returns whether a user has seen a part. The router does not repeat a call whose reply a user has seen in part. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** If `mayRetry` returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
   /** The router calls `onWait` after 15 s without text or reasoning of an attempt, and again each time the wait has
@@ -75,7 +73,6 @@ export interface RouterReply {
   readonly finish: string;
   readonly toolCall: string | null;
   readonly sources: readonly WebSource[];
-  /** The oldest attempt is first. */
   readonly attempts: readonly ModelTrace[];
 }
 

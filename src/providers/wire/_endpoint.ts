@@ -46,7 +46,6 @@ export class Endpoint {
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
   }
 
-  /** Most servers require the version of the API in the path. */
   get hasVersion(): boolean {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }

@@ -352,7 +352,6 @@ export function eventJson(text: string): unknown {
   }
 }
 
-/** Most services send an error as an object with `error`. */
 function errorIn(text: string): unknown {
   const value = eventJson(text);
   return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };

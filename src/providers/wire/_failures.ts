@@ -33,7 +33,6 @@ export class Failures {
     this.#facts = facts;
   }
 
-  /** An error object within a stream has the status of its code, or 500. */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
@@ -254,7 +253,6 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Most services use `error`; other services use `object`, `detail`, `errors` or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
   const { error, object, detail, errors, message, msg, code, type, success } = value;
@@ -389,7 +387,6 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** A header counts if its limit is used up or reports no remaining amount. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

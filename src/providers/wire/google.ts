@@ -111,7 +111,6 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(said ?? reason));
   if (reason === "STOP") return void (reply.finish = "stop");
-  // The service's message contains the call as the model wrote it.
   if (CALLED.has(reason)) {
     reply.call({ name: String(said ?? reason).replace(/^malformed function call:?\s*/i, "") || reason });
   }

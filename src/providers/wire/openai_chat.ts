@@ -59,7 +59,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
-/** Old servers accept only a plain string. */
+/** Some servers accept only a plain string. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -155,7 +155,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 
-/** Old servers do not support `stream_options`, some models have no effort, and some templates have no system role. */
+/** Some servers do not support `stream_options`, some models have no effort, and some templates have no system role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
   if (/cache_control/i.test(text)) return "cache";

@@ -25,7 +25,7 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** A service cites only some of the pages that it found. */
+  /** A service may cite only some of the pages that it found. */
   readonly #sources = { cited: new Map<string, string>(), found: new Map<string, string>() };
   /** Some services send the finish reason too early, and text follows the finish reason. */
   #wentOn = false;
@@ -120,7 +120,6 @@ export class ReplyBuilder {
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    // The new part repeats the last part and continues it.
     if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop();
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
@@ -152,7 +151,6 @@ export class ReplyBuilder {
     if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
   }
 
-  /** Returns the cited pages, or the found pages if the service cites none. */
   get sources(): readonly WebSource[] {
     const { cited, found } = this.#sources;
     return [...cited.size > 0 ? cited : found].map(([url, title]) => ({ title, url }));

@@ -30,7 +30,6 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
 /** If the bytes end within this time after the last event, the connection can serve the next call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** These errors mean that the service refuses the field `stream` or its value. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
@@ -228,7 +227,7 @@ export class WireProvider implements Provider {
     if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
-    // Gateways send pings and notes of their own between the events, so Vis skips unknown events.
+    // Some gateways send pings and notes of their own between the events, so Vis skips unknown events.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.tooLong !== null) throw failures.tooLong(reply.tooLong);

@@ -80,7 +80,7 @@ Deno.test("create() writes an extension with a test, add() and remove() make it 
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),
-      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there; name a new folder in an existing one$/,
+      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there; name a new folder in a folder that Vis may write$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(
@@ -410,7 +410,7 @@ Deno.test("run() runs the command of an extension with words, flags and help, an
     for (
       const [args, why] of [
         [[], "what is missing"],
-        [["x", "y"], "it takes 1 argument; y is one too many"],
+        [["x", "y"], "it takes 1 argument, and y is one too many"],
         [["x", "--none"], "it has no option --none"],
         [["x", "--times", "many"], "times must be a number"],
       ] as const
@@ -418,7 +418,7 @@ Deno.test("run() runs the command of an extension with words, flags and help, an
       const usage = "vis pick <what> [--times <number>] [--loud]";
       await assert.rejects(run("pick", ...args), {
         name: "UsageError",
-        message: `Cannot run pick: ${why}; usage: ${usage}`,
+        message: `Cannot run pick: ${why}; write ${usage}`,
       });
     }
   }));

@@ -52,7 +52,7 @@ for (
     [
       "a package that is not there",
       () => new Response("no", { status: 404 }),
-      /Cannot fetch .*: the server responded with status 404/,
+      /Cannot fetch .*: the registry responded with status 404/,
     ],
     [
       "an answer that is no JSON",

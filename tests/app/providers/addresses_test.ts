@@ -143,7 +143,7 @@ Deno.test("OPENAI_API_KEY goes to OpenAI, and to a server of VIS_BASE_URL only o
   assert.equal(other.key, null);
   assert.match(
     other.notes.join(),
-    /Vis does not send OPENAI_API_KEY to other\.example: VIS_API_KEY is the key of VIS_BASE_URL/,
+    /Vis does not send OPENAI_API_KEY to other\.example \(set VIS_API_KEY for this address\)/,
   );
   const takes = async (env: Readonly<Record<string, string>>) => (await sent({ OPENAI_API_KEY: "k", ...env })).key;
   assert.equal(await takes({ VIS_BASE_URL: "http://127.0.0.1:9/v1" }), "k");
@@ -165,7 +165,7 @@ Deno.test("a key of a named provider goes to its own server, and to a server of 
   ) {
     const at = async (VIS_BASE_URL: string, env: Readonly<Record<string, string>> = keys): Promise<Sent> =>
       await sent({ ...env, VIS_PROVIDER: provider, VIS_BASE_URL }, { config: { providers: [work] } });
-    const said = `Vis does not send ${keyName} to gate.example: VIS_API_KEY is the key of VIS_BASE_URL`;
+    const said = `Vis does not send ${keyName} to gate.example (set VIS_API_KEY for this address)`;
     if (provider === "work") {
       // An entry with `keyEnv` and no preset requires its key.
       await assert.rejects(at(GATE), { message: `Cannot use provider work: it has no key; ${said}` });

@@ -301,7 +301,7 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   assert.deepEqual([named.root, named.model], ["openai", "gpt-5.4"]);
   assert.match(
     named.notes.join(),
-    /prefers anthropic\/claude-sonnet-5, but Vis does not use it: Vis has no key for its provider/,
+    /prefers anthropic\/claude-sonnet-5, but Vis does not use it: it is not a model of openai/,
   );
   const bare = await inWorkspace("claude-sonnet-5", { user: own, env: keys });
   assert.deepEqual([bare.root, bare.model], ["openai", "gpt-5.4"]);

@@ -138,7 +138,7 @@ Deno.test("serve() the locked profile does not begin where a wall does not hold,
   const db = join(at.home, "x.db");
   await assert.rejects(at.serve({ profile: "locked", db }), {
     name: "ConfigError",
-    message: /these required walls are not active: kernel \(this kernel has no Landlock\); vis doctor/,
+    message: /the required wall kernel is not active \(this kernel has no Landlock\); vis doctor/,
   });
   await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
   await (await at.serve({ db })).close();

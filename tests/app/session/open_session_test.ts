@@ -63,7 +63,7 @@ Deno.test("startSandbox() runs no code if a required wall does not hold", async 
   await held.close();
   const all = { config: { ...config, sandbox: { ...config.sandbox, require: [...require, "kernel" as const] } } };
   if (walls.kernel.landlock > 0 && walls.kernel.seccomp) await (await startSandbox(OPTIONS, all)).close();
-  else await assert.rejects(startSandbox(OPTIONS, all), /these required walls are not active: kernel/);
+  else await assert.rejects(startSandbox(OPTIONS, all), /the required wall kernel is not active/);
 });
 
 Deno.test("startSandbox() names the extension that would write in a read-only workspace", async () => {

@@ -90,7 +90,7 @@ Deno.test("a hook that fails or cannot start is a note for the user, and the nex
   assert.deepEqual(ran.map(({ command }) => command), ["bad", "worse", "good"]);
   assert.deepEqual(result.notes, [
     "before",
-    "Hook bad failed: exit code 3: no such formatter",
+    "Hook bad ended with exit code 3: no such formatter",
     "Hook worse failed: Cannot run commands: no wall",
   ]);
 });
@@ -111,7 +111,7 @@ Deno.test("the model and the user read the end of the output of commands for cha
   });
   assert.equal(told.length, 3);
   assert.equal(told[0], "Hook format printed: formatted a.ts");
-  assert.match(told[1] ?? "", /^Hook test failed: exit code 1: … .*line 399\n1 failed\nwarning$/s);
+  assert.match(told[1] ?? "", /^Hook test ended with exit code 1: … .*line 399\n1 failed\nwarning$/s);
   assert.equal(told[2], "Hook slow took longer than 60 s, the limit");
   assert.ok((told[1]?.length ?? 0) < 1_100);
   assert.deepEqual(result.notes.slice(1).map((note) => note.slice(0, 15)), told.map((note) => note.slice(0, 15)));
@@ -124,7 +124,7 @@ Deno.test("the next model call waits for the commands for changed files and show
     run(emit, async () => {
       if (++asked === 1) return [];
       await edited;
-      return ["Hook test failed: exit code 1: 2 failed"];
+      return ["Hook test ended with exit code 1: 2 failed"];
     });
   await using engine = await startEngine([replyJson("1"), final("It is 1")], { around });
   const done = engine.ask("Do it");
@@ -132,7 +132,7 @@ Deno.test("the next model call waits for the commands for changed files and show
   assert.equal(engine.provider.requests.length, 1);
   edit();
   await done;
-  assert.match(engine.context(1), /Hook test failed: exit code 1: 2 failed/);
+  assert.match(engine.context(1), /Hook test ended with exit code 1: 2 failed/);
   assert.doesNotMatch(engine.context(0), /Hook test/);
 });
 

@@ -101,9 +101,9 @@ Deno.test(
       assert.equal(await gitFolderOf(at), join(at, "own/repository"));
       sh(at, "printf 'gitdir: own\\377\\n' > .git; printf 'own\\377\\n' > commondir");
       const odd =
-        /^Error: Cannot find a repository: \S+\/\.git names a folder that is not UTF-8 \(own\ufffd\); rename the folder, /;
+        /^Error: Cannot find a repository: \S+\/\.git names a folder whose path is not UTF-8 \(own\ufffd\); rename the folder, /;
       await assert.rejects(gitFolderOf(at), odd);
-      await assert.rejects(commonFolderOf(at), /commondir names a folder that is not UTF-8 \(own\ufffd\)/);
+      await assert.rejects(commonFolderOf(at), /commondir names a folder whose path is not UTF-8 \(own\ufffd\)/);
     }),
 );
 

@@ -127,7 +127,7 @@ export function changesSuite(launcher: Launcher): void {
     const read = (name: string) => Deno.readTextFile(`${user.workspace}/${name}`);
     assert.equal(await read("hooks.log"), 'request\nedit a.txt\n"answer":"It is written"\n');
     assert.equal(await read("a.txt"), "oneformatted\n");
-    assert.match(stderr, /Hook cat \.\.\/vis\/config\.jsonc failed: exit code \d+: .*(?:denied|No such file)/i);
+    assert.match(stderr, /Hook cat \.\.\/vis\/config\.jsonc ended with exit code \d+: .*(?:denied|No such file)/i);
 
     const log = await read("hooks.log");
     const { branch: { conversationId } } = await user.queries();

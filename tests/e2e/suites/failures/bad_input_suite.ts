@@ -40,7 +40,7 @@ export function badInputSuite(launcher: Launcher): void {
       "unknown flag of an extension's command": withUser(async (user) => {
         refused(await user.run(["memo", "x", "--usr"]), {
           code: 2,
-          says: /it has no option --usr; did you mean --user\?/,
+          says: /it has no option --usr \(did you mean --user\?\)/,
         });
       }),
       "unknown flag, json": withUser(async (user) => {
