@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 882133e7f854a36733b058e25d3c7780428e5c4fb1d5d33e6ae48f64a1f1bb43
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e0a59eeb14bcc0b3bd5bfd35a230174a085284774f338ed65fdb5c9438640c56
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -27,7 +27,8 @@ export declare class JsonMeter {
 /** Throws `JsonTooLarge` above a limit, before the parser builds a value. Throws the SyntaxError of `JSON.parse` for
  * invalid JSON. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range. */
+/** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range, except for an
+ * integer with an exponent. */
 export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
   /** The text follows "Allow Vis to", such as "run npm ci with network". */
@@ -922,7 +923,6 @@ export declare class BoundedMap<K, V> extends Map<K, V> {
   constructor(most: number);
   set(key: K, value: V): this;
 }
-/** A full buffer at least doubles, so that many small pieces cause few copies. */
 export declare class ByteBuffer {
   #private;
   get length(): number;
@@ -954,7 +954,7 @@ export interface GitSetting {
 }
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Without a home, no setting exists. */
+/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Returns [] without a home. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
@@ -1019,9 +1019,8 @@ export interface ReadOptions {
   readonly exact?: boolean;
 }
 /** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that changes its
- * size or identity meanwhile. The calls are synchronous, because asynchronous calls of the runtime take much longer.
- * The read rests between pieces. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file grows during the
+ * read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
 /** Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor. */
 export declare function openPlainFile(path: string): number | null;
