@@ -23,6 +23,8 @@ const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: the workspaces of this server are read-only; vis serve --writable allows changes";
+const UNRECORDED =
+  "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why";
 const NOT_SERVED = "Cannot undo changes: the conversation belongs to a folder that this server does not serve";
 const REST = '"rest": true';
 const CHANGES = new Semaphore();
@@ -214,7 +216,7 @@ conversations.get(
     const undo = isOwn ? c.env.parts.undo : undefined;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report: UndoReport = await undo?.(conversation, { dryRun: true, rest: true, ...cuts }) ??
-      { error: isOwn ? NONE : NOT_SERVED };
+      { error: undo ? UNRECORDED : isOwn ? NONE : NOT_SERVED };
     const { changes = [], files = [], folders = [], kept = [] } = report;
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, rest: true, ...cuts }) ??
       {};
@@ -245,19 +247,20 @@ conversations.post(
   async (c) => {
     const { conversation } = c.var;
     const { conversationId } = conversation;
+    const { changes: named, redo, rest } = c.req.valid("json");
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) {
       throw new BusyError(
-        `Cannot undo changes of conversation ${conversationId}: a query is running in it; wait until it ends, or cancel it`,
+        `Cannot ${redo ? "redo" : "undo"} changes of conversation ${conversationId}: a query is running in it; ` +
+          "wait until it ends, or cancel it",
       );
     }
-    const { changes: named, redo, rest } = c.req.valid("json");
     const wanted = { ...(rest ? { rest } : {}), ...redo ? { redo } : { changes: named?.join(",") ?? "" } };
     servedWorkspace(c.env.parts, conversation.workspace);
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report = await undo?.(conversation, { ...wanted, ...cuts });
-    if (!report) throw new Problem(NONE, { kind: "not-found" });
+    if (!report) throw new Problem(undo ? UNRECORDED : NONE, { kind: "not-found" });
     const { changes = [], files = [], folders = [], kept = [] } = report;
     const fault = undoFault(report, { redo: redo === true, rest: REST });
     if (fault !== null) throw new Problem(fault, { kind: "changed", status: 409 });

@@ -241,4 +241,10 @@ Deno.test("undo refuses invalid ids, changes of other conversations, and a serve
   const missing = await none.post(of, { changes: ["0abc-01"] });
   assert.equal(missing.status, 404);
   await missing.body?.cancel();
+  await using off = await startRig([], { undo: () => Promise.resolve(null) });
+  const there = `/api/v1/conversations/${await off.conversation()}/undo`;
+  const why =
+    "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why";
+  assert.equal((await (await off.ask(there)).json()).fault, why);
+  assert.equal((await (await off.post(there, { changes: ["0abc-01"] })).json()).detail, why);
 });
