@@ -212,7 +212,6 @@ function displayCommands(parts: CommandParts): ListedCommand[] {
   ];
 }
 
-/** The lines that change may be above the visible rows, so a message reports the change. */
 async function turn(key: "thinking" | "iterations", { prefs, panels: { act } }: CommandParts): Promise<void> {
   const isShown = !prefs.get()[key];
   const what = key === "thinking" ? "Thinking" : "Steps";
@@ -297,7 +296,6 @@ async function showChanges(words: string, { chat, panels, uncommitted }: Command
   }
 }
 
-/** `typed` has the pasted texts and the images of the command. */
 function request(
   { name, words, prompt }: { readonly name: string; readonly words: string; readonly prompt: string | null },
   { chat, typed }: Pick<CommandParts, "chat"> & { readonly typed: Outgoing | undefined },
@@ -312,8 +310,10 @@ async function theme(name: string, { prefs, panels }: CommandParts): Promise<voi
     ? THEMES[(THEMES.indexOf(prefs.get().theme) + 1) % THEMES.length]
     : THEMES.find((one) => one === name);
   if (next === undefined) return panels.act.tell(`Unknown theme ${name}. Choose ${THEMES.join(", ")}`);
-  await prefs.set({ theme: next }).catch((error: unknown) => panels.act.tell(messageOf(error)));
-  panels.act.tell(`Theme: ${next}`);
+  await prefs.set({ theme: next }).then(
+    () => panels.act.tell(`Theme: ${next}`),
+    (error: unknown) => panels.act.tell(messageOf(error)),
+  );
 }
 
 async function model(name: string, panels: PanelParts): Promise<void> {

@@ -192,6 +192,15 @@ Deno.test("/help is a panel, and /theme and other names of commands are recogniz
   });
 });
 
+Deno.test("/theme shows why Vis cannot save the theme", async () => {
+  const fault = "Cannot save the display settings in tui.json: access is denied";
+  const prefs = { get: () => DEFAULT_PREFS, set: () => Promise.reject(new Error(fault)) };
+  await withScreen([], { parts: { prefs } }, async ({ screen }) => {
+    screen.type(`/theme contrast${ENTER}`);
+    await screen.until(fault);
+  });
+});
+
 Deno.test("high contrast dims nothing, neither text already on the screen nor the input", async () => {
   await withScreen([final("**Done**\n\n- one\n\n```ts\na // b\n```")], {}, async ({ screen }) => {
     screen.type(`Do it${ENTER}`);
