@@ -35,7 +35,6 @@ export interface OpenRequest extends ConfigFlags {
   /** If present, requests continue only conversations of the workspace and of these folders. */
   readonly serves?: readonly string[];
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** `open` rejects if Vis cannot load one of these folders. */
   readonly extension?: readonly string[] | undefined;
   /** With the locked profile, Vis requires every wall, and allows no commands, no project settings and only listed
    * extensions. With `writable`, extensions may write into the workspace. */
@@ -56,13 +55,12 @@ export interface OpenRequest extends ConfigFlags {
 export interface Session {
   readonly conversations: Conversations;
   readonly workspace: string;
-  /** Vis may also read these folders. */
   readonly readFolders?: readonly string[];
   readonly provider: string;
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
-  /** The reason why the session has no model. */
+  /** If present, the session has no model for this reason. */
   readonly withoutModel?: string;
   /** A running query uses the model from its next model call on. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
@@ -82,7 +80,6 @@ export interface ServeRequest extends ServiceRequest {
   readonly tokens?: string | undefined;
 }
 
-/** The caller of `serve` closes the server. */
 export interface RunningServer {
   readonly url: string;
   readonly token: string | null;
@@ -95,9 +92,8 @@ export interface RunningServer {
 }
 
 export interface OpenedBrowser {
-  /** Resolves when the program that opens a browser has ended: with "", or with the reason why it failed. */
+  /** Resolves with "" after the browser program has succeeded, or with the reason why no browser opened. */
   readonly problem: Promise<string>;
-  /** Removes the file that leads the browser to the address. */
   close(): Promise<void>;
 }
 
@@ -149,15 +145,15 @@ export interface ProviderAdmin {
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Sends the key of a model provider or of the bot to its service. Resolves with null for another secret. Rejects with
-   * `UsageError` for an invalid key. */
+  /** Sends the key of a model provider or of the bot to its service. Resolves with null for another secret. Rejects
+   * with `UsageError` for a malformed key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   saveKey(provider: string, key: string): Promise<string>;
-  /** Resolves after the user has entered the code. Rejects with `ProviderError` and `Cancelled`. */
+  /** Resolves after the user has entered the code. Rejects with `ProviderError` or `Cancelled`. */
   deviceLogin(provider: string, options: {
     readonly domain: string;
     readonly signal: AbortSignal;
@@ -169,7 +165,6 @@ export interface ProviderAdmin {
 /** Methods reject with `ConfigError` for an unusable file, and with `UsageError` for an unknown key or an invalid
  * value. */
 export interface ConfigAdmin {
-  /** The file may not exist. */
   path(options: { readonly project: boolean }): string;
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
@@ -193,7 +188,7 @@ export interface ConfigAdmin {
 
 export interface Services {
   readonly version: VersionFacts;
-  /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
+  /** Rejects with `ConfigError`, `UsageError` or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   serve(request: ServeRequest): Promise<RunningServer>;
@@ -206,15 +201,15 @@ export interface Services {
   /** Resolves with the text of the user's prompt or the extension's request of this name, or with null. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
-  /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
+  /** The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Reads no settings file until the caller calls a method. Rejects with `UsageError` if the workspace is unusable. */
+  /** Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
-  /** After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
+  /** After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` or `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
   /** Resolves with null if Vis installed nothing. After a rejection with `ConfigError`, `UsageError` or `Cancelled`, no
    * file has changed. */
@@ -236,14 +231,14 @@ export interface Io {
   readonly columns: () => number;
   readonly rows: () => number;
   readStdin(): Promise<string>;
-  /** The bytes of stdin, which a caller reads instead of `readStdin`. */
+  /** A caller calls either `stdinPieces` or `readStdin`. */
   stdinPieces(): AsyncIterable<Uint8Array>;
-  /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C and Ctrl-D. With `typedNow`, ignores
-   * lines that the user typed before the prompt. */
+  /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C, or on Ctrl-D in an empty line. With
+   * `typedNow`, ignores lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   askSecret(question: string): Promise<string>;
-  /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
-   * function. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process is
-   * too low. */
+  /** Calls `run` on the first signal that asks the process to end, and when stdout loses its reader, until the caller
+   * calls the returned function. A second signal ends the process, except SIGHUP while work runs. Throws `ConfigError`
+   * if a limit of the process is too low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -111,7 +111,6 @@ interface Calls {
 
 const BATCH = 256;
 
-/** Calls of one function in one iteration form one entry of a batch. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];
@@ -149,7 +148,6 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Resolves when the queue has stored or dropped its entries. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -1,6 +1,5 @@
 const NAMES = ["comment", "string", "number", "value", "keyword", "call"] as const;
 
-/** The kind `value` means a word such as true or null, and `call` means the name of a called function. */
 export interface CodeSpan {
   readonly kind: typeof NAMES[number] | "added" | "removed" | "place" | "file" | "plain";
   readonly text: string;
@@ -14,7 +13,7 @@ const QUERY =
   "add alter and as asc between by case create delete desc distinct drop else end exists from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right select set table then union unique update using values view when where with";
 const VALUES = "true|false|null|undefined|None|True|False|nil|NaN|Infinity";
 
-// An unclosed comment or string also matches, so that one pass suffices for any text.
+// An unclosed comment also matches, because a search for a missing end from each start takes quadratic time.
 const BLOCK_COMMENT = String.raw`/\*(?:[^]*?\*/|[^]*$)`;
 const QUOTED = String.raw`"(?:\\.|[^"\\\n])*"?|(?<!\w)'(?:\\.|[^'\\\n])*'?`;
 

@@ -108,7 +108,6 @@ class FileReader {
     };
   }
 
-  /** A cut diff ends in a note, so a note ends the change. */
   #note(text: string): void {
     this.#left = { before: 0, after: 0 };
     const [, path] = /^Binary file (.*) (?:removed|replaced)$/.exec(text) ?? [];
@@ -198,7 +197,6 @@ function commonWords(a: readonly string[], b: readonly string[]) {
   return { before, after };
 }
 
-/** A blank between two changed words counts as changed, so that their marks touch. */
 function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly DiffSpan[] {
   const spans: { text: string; changed: boolean }[] = [];
   for (const [at, text] of words.entries()) {

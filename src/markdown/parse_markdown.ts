@@ -8,7 +8,6 @@ import {
 } from "./tree.ts";
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** Vis shows the rest of a longer text as written. */
 const MAX_CHARS = 200_000;
 
 interface Reading {
@@ -208,7 +207,7 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** No channel can open such a target, for example an anchor, so the text shows the target after the label. */
+/** No channel can open a target that is no link, such as an anchor, so the text shows the target after the label. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];

@@ -1,4 +1,3 @@
-/** The tree contains no markup, so HTML in the text stays text. */
 export type MarkdownBlock =
   | { readonly kind: "paragraph"; readonly inlines: readonly MarkdownInline[] }
   | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly MarkdownInline[] }
@@ -28,7 +27,7 @@ export interface MarkdownTable {
   readonly rows: readonly (readonly (readonly MarkdownInline[])[])[];
 }
 
-/** In a text, "\n" is a line end that counts as a blank. */
+/** In a text, "\n" is a line end of the source, such as a soft break. */
 export type MarkdownInline =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "code"; readonly text: string }

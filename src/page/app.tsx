@@ -66,7 +66,6 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** The user may open a link with a token in a tab that already shows the page. */
 function onAddress(): void {
   const before = heldToken();
   void guarded(takeToken() === before ? route : enter);

@@ -25,7 +25,7 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** A program may close its input right after its requests, so the agent's input ends only after the responses. */
+/** A client may close stdin right after its requests, so the agent's input ends only after the responses. */
 function answeredStream({ readable, writable }: Stream, cancel: () => void): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ function answeredStream({ readable, writable }: Stream, cancel: () => void): Str
     input?.enqueue({
       jsonrpc: "2.0",
       id,
-      error: { code: -32603, message: "Cannot ask the client: it has closed its input" },
+      error: { code: -32603, message: "Cannot ask the client: it has closed the stdin of Vis" },
     });
   };
   const incoming = new TransformStream<AnyMessage, AnyMessage>({

@@ -8,7 +8,7 @@ import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 
 const RESULT_CHARS = 8_000, TITLE_CHARS = 120;
-/** A call may end after its block, so `SessionUpdates` keeps the blocks that ended last. */
+/** A call may end after its block, so `SessionUpdates` keeps the latest blocks. */
 const MOST_BLOCKS = 50;
 
 interface Call {

@@ -50,7 +50,7 @@ export class EditorSessions {
     const opening = this.#open({ ...(cwd === undefined ? {} : { cwd }), mcpServers: servers }).catch(
       (error: unknown) => {
         if (cwd === undefined || !(error instanceof WorkspaceError)) throw error;
-        const problem = `Cannot open a session: its cwd is ${cwd}, and ${error.why}; open a folder that exists`;
+        const problem = `Cannot open a session: its cwd is ${cwd}, and ${error.why}; open another folder`;
         throw RequestError.invalidParams({ cwd }, problem);
       },
     );
@@ -92,7 +92,6 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** `cancelAll` also aborts prompts that have not started yet. */
   get cancelled(): AbortSignal {
     return this.#cancelled.signal;
   }

@@ -168,7 +168,6 @@ export async function questionText(
   ].join("\n");
 }
 
-/** A line that matches no choice is a refusal with this line as its reason. */
 export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
@@ -250,7 +249,6 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** Vis may still refuse the answer, so the draft is dim. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -483,7 +481,6 @@ export class Progress {
     return `${state === "ok" ? this.#color.green("✓") : this.#color.red("✗")} ${text}`;
   }
 
-  /** Vis has already printed the line of the block, so a late call gets its own lines. */
   #endedLate(at: string, event: Extract<QueryEvent, { type: "host_call" }>): void {
     const tally = BlockTally.of([event]);
     if (tally.text === "") return;
@@ -569,7 +566,6 @@ export class Progress {
 
 const MOST_FAILURE = { lines: 10, chars: 300 };
 
-/** The message of a failed edit has lines of the file, so its lines stay apart. */
 function failureText(result: BlockResult): string {
   const lines = visibleText(blockFailure(result)).trimEnd().split("\n");
   const shown = lines.slice(0, MOST_FAILURE.lines).map((line) => clip(line, MOST_FAILURE.chars));
@@ -597,7 +593,6 @@ export class LiveLines {
     readonly width: () => number;
     readonly paint: (text: string) => string;
     readonly now?: () => number;
-    /** Returns "" for the time since the line changed. */
     readonly time?: () => string;
   }) {
     this.#write = write;

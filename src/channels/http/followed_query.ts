@@ -152,7 +152,7 @@ class StoredRows {
   readonly #live: StoredLive;
   #seen: number;
   #held: readonly QueryEvent[] | null = null;
-  /** The client has a part of the step that follows the rows, so the number of a row cannot tell where to continue. */
+  /** The client has a part of the step after the rows, so it cannot continue from the number of a row. */
   #isWithin = false;
   ended = 0;
 

@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** The scope is `read` by default. With null, the route needs no token. */
+  /** With null, the route needs no token. */
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
@@ -152,7 +152,7 @@ export function servedWorkspace(parts: Served, workspace = parts.workspace): str
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
   const isId = /^[0-9a-f-]{8,36}$/.test(id);
   const why = id.length < 36
-    ? "not exactly one conversation has an id that begins like this; send the whole id"
+    ? "none or several conversations have an id that begins like this; send the whole id"
     : undefined;
   return await existing(
     `conversation ${id.slice(0, 100)}`,
@@ -161,7 +161,7 @@ export async function findConversation(conversations: Conversations, id = ""): P
   );
 }
 
-/** The query may be in any branch of the conversation. Rejects with `Problem` (404). */
+/** The query may be in any branch of the conversation. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`request ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;

@@ -112,7 +112,6 @@ interface KeySetOptions {
   readonly log: Log;
 }
 
-/** Reads the key set (RFC 7517) after ten minutes and for an unknown key, but at most every ten seconds. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
@@ -173,7 +172,7 @@ async function readJson(url: string): Promise<unknown> {
   const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
-    throw new Error(`Cannot read ${url}: the server responded with status ${response.status}`);
+    throw new Error(`Cannot read ${url}: it responded with status ${response.status}`);
   }
   const tooLarge = () => new Error(`Cannot read ${url}: it is larger than ${MAX_BYTES} bytes, the limit`);
   const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });

@@ -56,7 +56,6 @@ export class AnswerMessages {
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** With `anew`, sends new messages, because edits notify no device. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},
@@ -116,7 +115,7 @@ function leftOut(count: number): string {
   return `(${counted(count, "more part")} ${count === 1 ? "is" : "are"} not shown; see vis conversations show)`;
 }
 
-/** A notification shows the first text of a message, so the bot edits the message after sending its beginning. */
+/** A notification shows the first text of a message, so this text is the beginning of the answer. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }

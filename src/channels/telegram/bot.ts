@@ -28,7 +28,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly token: string;
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
-  /** Telegram sends updates to this URL. With null, the bot polls. */
+  /** With null, the bot polls. */
   readonly webhookUrl: string | null;
   /** The bot calls `allowed` for each message and button, so that a change of the list applies without a restart. */
   readonly allowed: () => Promise<readonly number[]>;
@@ -133,7 +133,6 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** The inbox keeps interrupted queries for the next start of the bot. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();

@@ -33,7 +33,6 @@ export class BotApi {
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** The bot id is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -47,7 +46,7 @@ export class BotApi {
       // The library's types name the signal of a package, but its web build accepts the platform's signal.
       return await run(this.#wire, both as unknown as WireSignal);
     } catch (error) {
-      throw this.#told(error, signal);
+      throw this.#told(error, { signal, timeoutMs });
     }
   }
 
@@ -82,7 +81,7 @@ export class BotApi {
       if (!response.ok) {
         await response.body?.cancel();
         const local = path.startsWith("/")
-          ? "; the server is in local mode, so let Vis read its files on this machine, or serve them below " +
+          ? "; the Bot API server is in local mode, so let Vis read its files on this machine, or serve them below " +
             "/file/bot<token>/"
           : "; send the file again";
         throw new TelegramError(`Cannot download ${name}: Telegram responded with status ${response.status}${local}`, {
@@ -91,11 +90,11 @@ export class BotApi {
       }
       return await readBounded(response.body ?? new Blob().stream(), bounds);
     } catch (error) {
-      throw this.#told(error, signal);
+      throw this.#told(error, { signal, timeoutMs: DOWNLOAD_MS });
     }
   }
 
-  #told(error: unknown, signal: AbortSignal): Error {
+  #told(error: unknown, { signal, timeoutMs }: Required<BotCallOptions>): Error {
     if (signal.aborted) return new Cancelled("Cancelled");
     if (error instanceof TelegramError || error instanceof UsageError) return error;
     if (error instanceof GrammyError) return this.#refusal(error);
@@ -105,7 +104,7 @@ export class BotApi {
     const message = cause instanceof SyntaxError
       ? `Cannot read the response of Telegram at ${host}: it is not JSON`
       : `Cannot reach Telegram at ${host}: ${
-        timedOut ? "it did not answer in time" : "the connection failed"
+        timedOut ? `it did not answer within ${timeoutMs / 1000} s` : "the connection failed"
       }; check the network`;
     return new TelegramError(message, { code: "network" });
   }
@@ -182,7 +181,7 @@ export async function untilReached<T>(call: () => Promise<T>, { clock, log, note
       return answer;
     } catch (error) {
       if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;
-      if (failures === 1) note(`${error.message}; trying again`);
+      if (failures === 1) note(`${error.message}. Vis tries again`);
       log.warn("telegram_not_reached", { failures });
       await clock.sleep(error.code === "flood" ? error.retryAfterMs : backoff(failures, clock.random), signal);
     }

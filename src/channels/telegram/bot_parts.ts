@@ -16,7 +16,7 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborts when running queries must end. The messages of these queries stay in the inbox. */
+  /** Aborts when running queries must end. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
   /** If an answer took longer, the bot sends a new message, because Telegram sends no notification of edits. */

@@ -89,13 +89,15 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
   const back = text === "" ? 0 : Number(text);
   if (!/^\d{0,4}$/.test(text)) {
     throw new UsageError(
-      `Cannot fork: ${oneLine(text, 100)} is not a number from 0 to 9999; write how many requests to leave out`,
+      `Cannot fork the conversation: ${
+        oneLine(text, 100)
+      } is not a number from 0 to 9999; write how many requests to leave out`,
     );
   }
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];
-  if (first === undefined) throw new UsageError("Cannot fork: this conversation has no request yet; send one first");
+  if (first === undefined) throw new UsageError("Cannot fork the conversation: it has no request yet; send one first");
   if (back > queries.length) {
     throw new UsageError(
       `Cannot leave out ${counted(back, "request")}: the conversation has ${

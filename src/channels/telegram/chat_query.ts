@@ -159,7 +159,7 @@ export class ChatQuery {
     const { attempts = 1, message } = this.#entry;
     const begun = await conversations.stored.keyedQuery(branch.branchId, keyOf(this.#entry)) !== null;
     await this.#save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
-    // Before the first iteration, Vis has not stored the documents of the query, so the bot sends them again.
+    // Before the first iteration, Vis has not stored the documents of the query, so the bot downloads them again.
     if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) {
       return await this.#begin(conversations, branch);
     }
@@ -238,7 +238,6 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** In a group, the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;

@@ -10,7 +10,7 @@ import { RichText, splitRichText } from "./rich_text.ts";
 
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
-const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
+const EDITED = "I do not read edits of this message: send it as a new message";
 
 export class ChatWorker {
   readonly #parts: BotParts;
@@ -141,7 +141,6 @@ export class ChatWorker {
     }
   }
 
-  /** If the query ends before a step shows the message, the message becomes a request. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;

@@ -16,7 +16,6 @@ export interface PendingMessage {
   /** Null means that the answer replaces the progress message. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** If true, the bot does not repeat its short reply, which may have failed to arrive. */
   readonly replied?: boolean;
 }
 

@@ -13,7 +13,6 @@ export interface MessageButton {
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** If Telegram refuses the formatting of a message, the bot sends the text as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;

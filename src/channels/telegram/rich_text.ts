@@ -10,7 +10,7 @@ import {
 } from "../../markdown/tree.ts";
 import type { MessageEntity } from "./bot_api.ts";
 
-/** Two spans have the same style only if both are the same object. */
+/** Runs share an entity only if they share the style object. */
 type TextStyle =
   | { readonly type: "bold" | "italic" | "strikethrough" | "code" | "blockquote" }
   | { readonly type: "pre"; readonly language?: string }

@@ -115,7 +115,7 @@ export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }
 
-/** Checks only `update_id`; code that reads another field checks that field itself. */
+/** Checks only `update_id`, so other fields may have any value. */
 function isUpdate(value: unknown): value is Update {
   return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
 }

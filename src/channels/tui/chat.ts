@@ -102,7 +102,6 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** Another process runs this query in the branch on the screen. */
   #elsewhere: Elsewhere | null = null;
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -258,7 +257,6 @@ export class ChatController {
   ): Promise<void> {
     const at = turns.findIndex(({ query }) => isNew(query));
     const ids = new Set(turns.map(({ query }) => query.queryId));
-    // A retry replaces the run that the transcript shows.
     const isReplaced = [...this.#known.keys()].some((id) => !ids.has(id));
     const isTail = !isReplaced && at >= 0 && turns.slice(at).every(({ query }) => isNew(query));
     const drawn = await Promise.all(turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries).map(readSteps));
@@ -446,7 +444,6 @@ export class ChatController {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
-          // The retry replaces the earlier run, which no longer counts.
           this.#spent = { ...this.#spent, ...spendOf(queries.slice(0, -1)) };
           const label = [query.only ?? "", "asked again"].filter((part) => part !== "").join(" · ");
           transcript.add(this.#asked = new RequestEntry(query.text, { label, shown }));

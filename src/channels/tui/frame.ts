@@ -75,7 +75,6 @@ export class ScreenFrame implements Component {
     return lines.slice(-rows);
   }
 
-  /** The empty line after the last entry would take one of the few rows. */
   #end(width: number, rows: number): readonly string[] {
     const lines = this.#parts.transcript.view(width, rows + 1, this.fresh);
     return lines.at(-1) === "" ? lines.slice(0, rows) : lines.slice(1);

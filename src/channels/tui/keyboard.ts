@@ -29,7 +29,6 @@ interface KeyboardParts {
   readonly tell: (text: string) => void;
   readonly quit: () => void;
   readonly leave: () => void;
-  /** The end of Vis would end these requests and commands. */
   readonly unfinished: () => string;
   readonly redraw: () => void;
   readonly attach: () => void;

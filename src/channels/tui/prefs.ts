@@ -10,7 +10,7 @@ export interface Prefs {
   readonly iterations: boolean;
   readonly theme: typeof THEMES[number];
   readonly mouse: boolean;
-  /** The file may write this setting as `"keys": "vim"`. */
+  /** The user may also write this setting as `"keys": "vim"`. */
   readonly vim: boolean;
   readonly bell: boolean;
   /** The screen has no command for keys, so the user edits the file, for example with `{"retry": "alt+g"}`. */
@@ -88,7 +88,7 @@ export class PrefsFile implements PrefsKeeper {
       await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
     } catch (error) {
       throw new Error(
-        `Cannot save the display settings in ${this.#path}: ${fileFault(error)}; let Vis write this file`,
+        `Cannot save the display settings in ${this.#path}: ${fileFault(error)}`,
         { cause: error },
       );
     }

@@ -18,8 +18,9 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** A prompt of the workspace replaces a prompt of the user. A link could lead out of the repository, so Vis follows no
- * link to a prompt or to a folder of prompts, and in a workspace no link to `.vis` or `.claude`. */
+/** A prompt of the workspace takes precedence over a prompt of the user with the same name. A link could lead out of
+ * the repository, so Vis follows no link to a prompt or to a folder of prompts. In a workspace, Vis also follows no
+ * link `.vis` or `.claude`. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

@@ -224,7 +224,7 @@ export class Screen implements PanelActions {
     ]);
     [this.#history, this.#prompts] = [history, files.prompts];
     this.#command();
-    this.#input.remember(await this.#history?.read() ?? []); // The input gets the history before its first key.
+    this.#input.remember(await this.#history?.read() ?? []);
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     await this.#show(branch);
@@ -256,7 +256,6 @@ export class Screen implements PanelActions {
     this.#unsent = { text: this.#input.text, isFirst };
   }
 
-  /** If the user has edited the request meanwhile, the request stays in the input. */
   #sendUnsent(): void {
     const { text, isFirst } = this.#unsent ?? { text: "", isFirst: false };
     this.#unsent = null;
@@ -266,8 +265,7 @@ export class Screen implements PanelActions {
     this.#submitCommand({ text, variables: {}, images: {} }, { isFirst });
   }
 
-  /** Enter sends each line in order. While a panel or an approval is open, Enter begins a new line, because the user
-   * may not have seen the panel. */
+  /** While a panel or an approval is open, Enter begins a new line, because the user may not have seen the panel. */
   async #takeEarly(): Promise<void> {
     for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
       const isShown = this.#panel !== null || this.#questions.panel !== null;
@@ -295,7 +293,7 @@ export class Screen implements PanelActions {
     await Promise.all([this.chat.ended, this.#following, this.#history?.settled()]);
   }
 
-  /** Asks once before it ends a request or commands. */
+  /** If Vis would end a request or commands, only a second call within `ASKED_MS` quits. */
   quit(): void {
     const unfinished = this.#unfinished(), at = performance.now(), asked = this.#askedToEnd;
     const isAsked = asked.unfinished === unfinished && at - asked.at < ASKED_MS;
@@ -493,7 +491,10 @@ export class Screen implements PanelActions {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) {
       throw new UsageError(
-        "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",
+        `Cannot ${
+          options["redo"] === true ? "redo" : "undo"
+        } changes: the extension that records file changes is not ` +
+          "loaded; vis extensions list shows why",
       );
     }
     void this.#readGit();
@@ -560,7 +561,6 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** While the user was in another window, a command there may have changed the state of git. */
   #look(isIn: boolean): void {
     this.#looked = isIn;
     if (!isIn) return;
@@ -575,7 +575,6 @@ export class Screen implements PanelActions {
     this.#keyAt = now;
   }
 
-  /** The user may also have undone changes on the page or in a shell. */
   async #readUndone({ isTold = false } = {}): Promise<UndoReport> {
     const { branch } = this.chat;
     if (branch === null) return {};
@@ -638,7 +637,6 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  /** The blocks may be above the visible rows, so a message reports the change. */
   #turnWhole(): void {
     this.#repaint(!this.#whole);
     this.tell(

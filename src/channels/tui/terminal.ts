@@ -108,8 +108,8 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** Terminals support one of two forms of a notification, so the result has both forms. `text` is one line without
- * control characters. */
+/** Terminals differ in the form of notifications that they support, so the result has two forms. `text` is one line
+ * without control characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
@@ -119,7 +119,6 @@ export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
 export const TERMINAL_CODES = {
   bell: "\x07",
-  /** Saves the title of the shell. `shellTitle` restores the title. */
   keepTitle: "\x1b[22;0t",
   shellTitle: "\x1b[23;0t",
   mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",

@@ -7,7 +7,6 @@ const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
 const MOST_FOUND = 50;
 
-/** Requests rarely name files in these folders of tools and results. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
@@ -24,7 +23,8 @@ export class WorkspaceFiles {
     );
   }
 
-  /** Paths are relative to the workspace, such as `../lib/x.ts` in an added folder, folders end with a slash, and better matches come first. */
+  /** Paths are relative to the workspace, also in an added folder (`../lib/x.ts`). Folders end with a slash. Better
+   * matches come first. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[], string[]] = [[], [], [], [], []];

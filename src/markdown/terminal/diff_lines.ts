@@ -5,10 +5,9 @@ import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 export const SHOWN_DIFF_LINES = 40;
 const MAX_LINE = 1_000;
-/** A question shows its whole change, of which a part could be what the user refuses. */
+/** A question shows the whole change, because the user may refuse any part of it. */
 export const WHOLE_DIFF = { most: Infinity, longest: Infinity } as const;
 const TAB = "    ";
-/** If numbers would leave less than this width for the text, lines have no numbers. */
 const LEAST_WIDTH = 10;
 
 interface DiffPlace {
@@ -16,7 +15,6 @@ interface DiffPlace {
   readonly paint: TerminalPaint;
   readonly columns?: (text: string) => number;
   readonly most?: number;
-  /** Lines end after this number of characters. */
   readonly longest?: number;
   readonly more?: (count: number) => string;
 }

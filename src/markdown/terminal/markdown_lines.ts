@@ -11,7 +11,6 @@ import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, type Wrapping, wrapRuns } from "./wrap.ts";
 
 const COLOURED_CHARS = 20_000;
-/** If an indent would leave less than this width, lists and quotes have no indent. */
 const LEAST_WIDTH = 10;
 
 interface TerminalPlace {

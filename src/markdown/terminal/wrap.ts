@@ -24,7 +24,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
     const wide = word.reduce((sum, { text }) => sum + columns(text), 0);
     if (top().columns + wide <= width) top().add(word, wide);
     else if (isBlank(word)) {
-      if (top().columns > 0) lines.push(new Line()); // A blank at the end of a line disappears.
+      if (top().columns > 0) lines.push(new Line());
     } else {
       if (top().columns > 0 && !top().isIndent) lines.push(new Line());
       for (const piece of wide <= width - top().columns ? word : word.flatMap(broken)) {
@@ -37,7 +37,6 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
   return lines.map((line) => line.painted());
 }
 
-/** Code requires breaks between characters, so this function does not look for words. */
 export function cutRuns(runs: readonly Run[], { width, columns }: Wrapping): readonly string[] {
   const lines: Line[] = [new Line()];
   const top = (): Line => lines[lines.length - 1] as Line;

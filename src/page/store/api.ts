@@ -117,7 +117,6 @@ interface Followed {
   readonly response?: Response;
   /** Aborts when the page no longer shows the result. The abort ends the connection, but the query continues. */
   readonly signal: AbortSignal;
-  /** Receives true when the page has lost the connection, and false when the connection works again. */
   lost(is: boolean): void;
 }
 

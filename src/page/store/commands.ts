@@ -9,7 +9,6 @@ const LINE_CHARS = 400, OUTPUT_CHARS = 20_000;
 
 const running = signal<readonly BackgroundCommand[]>([]);
 const isOpen = signal(false);
-/** The output of an ended command stays until the user closes it. */
 const shown = signal<BackgroundCommand | null>(null);
 
 function forget(): void {

@@ -67,7 +67,6 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** A narrow window shows the choices only after the user has opened them. */
 export const optionsShown = signal(false);
 
 /** If a choice is "", the server chooses. */

@@ -173,7 +173,7 @@ class Thread {
         ...(images.length > 0 ? { images } : {}),
       };
       const response = await request(path, { method: "POST", body, headers });
-      if (kind === "plan") choices.plan.value = false; // The user may carry out the plan with the next request.
+      if (kind === "plan") choices.plan.value = false;
       taken();
       return response;
     });
@@ -224,7 +224,6 @@ class Thread {
     say("This is a new branch: your next request continues from here. The list at the top has the other branches");
   }
 
-  /** The server may make a new branch for the run, which the page then opens. */
   async again(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -320,7 +319,7 @@ class Thread {
     this.id.value = made.branchId;
     this.shows.value = "turns";
     history.pushState(null, "", `#c=${made.branchId}`);
-    const title = text.slice(0, 100); // The beginning of the text is the title until the server makes one.
+    const title = text.slice(0, 100);
     this.#opened(title, { ...made, title });
     return made.branchId;
   }
@@ -340,10 +339,10 @@ class Thread {
     if (shown !== this.#shown) return await response.body?.cancel();
     await this.#follow(text, { response }, { only });
     tellTabs();
-    await this.#changedElsewhere(); // The conversation may have a title now, and a late message is a request.
+    // The conversation may have a title now, and a late message may have become a request.
+    await this.#changedElsewhere();
   }
 
-  /** Another tab or another program may have added a request. */
   async #changedElsewhere(): Promise<void> {
     this.#changed();
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
@@ -389,7 +388,7 @@ class Thread {
       const lost = (is: boolean) =>
         !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
-        if (signal.aborted) return; // The user has opened another conversation, but this query continues.
+        if (signal.aborted) return;
         const asked = turn.question.value;
         batch(() => events.forEach((event) => turn.take(event)));
         if (asked !== turn.question.value) say(turn.question.value ? "Waiting for your answer" : "Working…");
@@ -419,8 +418,6 @@ class Thread {
     this.scroller?.keepEnd();
   }
 
-  /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from
-   * the steps. */
   async #showChanges(conversation: string): Promise<void> {
     if (await this.#whileShown((signal) => changes.look(conversation, signal)) === null) return;
     const turn = this.turns.value.at(-1);
@@ -447,7 +444,6 @@ class Thread {
 
 export const thread = new Thread();
 
-/** Only the last query that changed the list has the tasks. */
 function planOf(
   query: ApiQuery,
   [{ plan }, { items }]: readonly [ConversationDetail, QueryPage],

@@ -44,7 +44,6 @@ export class Turn {
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
-  /** While the model writes the answer, Vis may still refuse the answer. */
   readonly isAccepted = signal(false);
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
@@ -127,7 +126,6 @@ export class Turn {
     if (event.iteration !== null) this.#stepOf(event.iteration)?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     this.isAccepted.value = this.#progress.answer !== "";
-    // The draft of a cancelled query stays visible.
     if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result);
     this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
@@ -177,7 +175,6 @@ export class Turn {
     this.steered.value = at < 0 ? [...all, { text, step }] : all.with(at, { text, step });
   }
 
-  /** Other windows may have sent or withdrawn unread messages. */
   #wait(texts: readonly string[]): void {
     const read = this.steered.value.filter(({ step }) => step !== null);
     this.steered.value = [...read, ...texts.map((text) => ({ text, step: null }))];
@@ -371,7 +368,7 @@ export class StepBox {
   async #fetch(): Promise<void> {
     try {
       const items = await this.#load(this.from, BOX_STEPS);
-      if (this.#filling !== null) this.items.value = items; // A box that has left the viewport stays empty.
+      if (this.#filling !== null) this.items.value = items;
     } catch (error) {
       this.#filling = null;
       this.fault.value = error instanceof Error ? error.message : String(error);

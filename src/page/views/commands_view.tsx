@@ -9,7 +9,6 @@ import { thread } from "../store/thread.ts";
 
 const TITLE_CHARS = 200;
 
-/** The commands run beyond their request, so their line stays above the input. */
 export function Commands(): JSX.Element | null {
   const running = runningCommands.running.value;
   const shown = runningCommands.shown.value;

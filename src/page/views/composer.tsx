@@ -102,7 +102,6 @@ function lettersOf(question: ApprovalQuestion): string {
   return `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
-/** The steps may be longer than the window, so the page shows the work next to the input. */
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
@@ -169,7 +168,6 @@ function grow(): void {
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
-/** The browser handles content other than files. */
 function take(event: Event, from: DataTransfer | null): void {
   const files = [...from?.files ?? []];
   if (files.length === 0) return;
@@ -226,7 +224,7 @@ async function send(): Promise<void> {
   });
 }
 
-/** Returns false for a request. An input that the page cannot run stays. */
+/** Returns false for a request. */
 function isCommand(area: HTMLTextAreaElement): boolean {
   const command = typedCommand(area.value);
   const ran = command && runPageCommand(command);
@@ -237,7 +235,6 @@ function isCommand(area: HTMLTextAreaElement): boolean {
   return true;
 }
 
-/** A text that the user typed after the request stays in the input. */
 function giveBack({ text, images }: RequestDraft, { from, turns }: {
   readonly from: string | null;
   readonly turns: number;

@@ -86,7 +86,6 @@ function Branches(): JSX.Element {
   );
 }
 
-/** A fork begins with the title of its conversation, so the last own request names a branch. */
 function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
   return `${clean(last?.text ?? "no own request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }

@@ -73,8 +73,8 @@ export function Question({ question, answer }: {
   );
 }
 
-/** A letter may begin a text, so it counts only if the question was visible before, and if no other key follows within
- * `PAUSE_MS`. */
+/** A letter may begin a text. It counts only if the question was visible for `PAUSE_MS` before, and no other key
+ * follows within `PAUSE_MS`. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;

@@ -69,7 +69,6 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
     await drawn();
   }
   const node = turn.node?.querySelector(`[data-step="${number}"]`);
-  // The user may look for a text in a folded block.
   for (const fold of node?.querySelectorAll("details") ?? []) fold.open = true;
   node?.scrollIntoView({ block: "start" });
   node?.querySelector("button")?.focus({ preventScroll: true });
@@ -143,7 +142,6 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** If a running block makes calls, they describe the work better than its code, so the page folds the code. */
 function Block({ number, block, turn }: BlockProps): JSX.Element | null {
   const { code, whole, result, calling, printing, tally, diffs } = block;
   const shownCode = (
@@ -279,7 +277,6 @@ function Names({ names, turn: { conversation } }: {
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
 const QUOTED = /^"""\n([^]*)\n"""$/;
-/** Matches the result of an edit whose change the page draws. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see the change\))*$/;
 /** The model reads the whole object of a command's result, but the page shows only the output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;

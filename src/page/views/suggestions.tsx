@@ -26,7 +26,6 @@ const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
   { name: "review", description: "Review the uncommitted changes, a commit, or all since a branch", text: "" },
 ];
-/** A prompt of the user does not replace these commands. */
 const OF_PAGE: readonly Prompt[] = Object.entries(PAGE_COMMANDS).map(([name, { description }]) => ({
   ...{ name, description, text: "" },
 }));
@@ -90,7 +89,6 @@ export function suggestionKey({ key }: KeyboardEvent): boolean {
   return true;
 }
 
-/** Enter runs a command whose whole name the user has typed. */
 function isTyped({ items, at }: Shown): boolean {
   const text = items[at]?.text.trim() ?? "";
   return text.startsWith("/") && text === elements.request.current?.value.trim();

@@ -182,12 +182,10 @@ function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.El
   );
 }
 
-/** Finished blocks do not change, so the page draws them once. */
 function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.Element {
   return useMemo(() => <Markdown blocks={tree} />, [tree]);
 }
 
-/** Returns false if the text is the reason for a missing answer. */
 function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
@@ -276,7 +274,6 @@ function isUndone({ queryId }: Turn): boolean {
 
 async function undo(turn: Turn): Promise<void> {
   const { conversation } = turn;
-  // Other clients may have changed files, so the page loads the changes again.
   const found = await changes.load(conversation);
   if (found.fault !== null) throw new Error(found.fault);
   const named = someOf(
@@ -318,7 +315,6 @@ async function redo(conversation: string): Promise<void> {
 
 const MANY_STEPS = 40;
 
-/** An answer does not explain these ends, so the page shows a reason. */
 const UNEXPLAINED: readonly QueryReason[] = [
   ...["max_iterations", "error_budget", "limit_cost", "limit_tokens", "limit_time", "unstored", "forked"] as const,
 ];

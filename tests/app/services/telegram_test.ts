@@ -109,7 +109,7 @@ Deno.test("telegram() refuses to start without a token, with a wrong profile, an
       },
     }, { ...parts, env: { ...env, VIS_TELEGRAM_TOKEN: TOKEN, VIS_HOME: await unreachable(folder) } });
     await assert.rejects(started, { name: "Cancelled" });
-    assert.match(notes[0] ?? "", /^Cannot reach Telegram at .*: .*; trying again$/);
+    assert.match(notes[0] ?? "", /^Cannot reach Telegram at .*: .*\. Vis tries again$/);
   }));
 
 async function unreachable(folder: string): Promise<string> {

@@ -125,7 +125,7 @@ Deno.test("a session whose folder does not exist is refused with its cwd, and no
   const sessions = new EditorSessions(() => Promise.reject(new WorkspaceError("/gone", "there is no such folder")));
   await assert.rejects(
     sessions.folder({ cwd: "/gone" }),
-    /Cannot open a session: its cwd is \/gone, and there is no such folder; open a folder that exists$/,
+    /Cannot open a session: its cwd is \/gone, and there is no such folder; open another folder$/,
   );
 });
 

@@ -38,7 +38,7 @@ Deno.test("BotApi: a file of a server in local mode on another disk is read by t
   await assert.rejects(missing, (error: Error) => {
     assert.match(
       error.message,
-      /Telegram responded with status 404; the server is in local.* this machine, or serve them below \/file\/bot<token>\//,
+      /Telegram responded with status 404; the Bot API server is in local.* this machine, or serve them below \/file\/bot<token>\//,
     );
     assert.ok(!error.message.includes(TOKEN));
     return true;

@@ -14,11 +14,11 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
       await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
     };
     await told("/usage", /^0 requests/);
-    await told("/fork", /^⚠️ Cannot fork: this conversation has no request yet; send one first/);
+    await told("/fork", /^⚠️ Cannot fork the conversation: it has no request yet; send one first/);
     await told("a", /^one/);
     await told("b", /^two/);
     await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens · price unknown\n/);
-    await told("/fork x", /^⚠️ Cannot fork: x is not a number from 0 to 9999/);
+    await told("/fork x", /^⚠️ Cannot fork the conversation: x is not a number from 0 to 9999/);
     await told(
       "/fork 9",
       /^⚠️ Cannot leave out 9 requests: the conversation has [12] requests?; write a smaller number$/,

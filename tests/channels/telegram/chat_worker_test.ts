@@ -265,7 +265,7 @@ Deno.test("voice, stickers and edits of answered messages are refused with a mes
     const shown = api.shown().join("\n");
     assert.match(shown, /cannot read voice messages: send text, photos or documents/);
     assert.match(shown, /cannot read stickers: send text/);
-    assert.match(shown, /already answered this message .*: send it as a new message/);
+    assert.match(shown, /do not read edits of this message: send it as a new message/);
     await until(() => api.unconfirmed === 0);
     assert.equal(api.messages.length, 3);
   }));

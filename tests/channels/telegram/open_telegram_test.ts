@@ -96,7 +96,7 @@ Deno.test("TelegramBot obeys a flood limit, survives lost connections and answer
     assert.equal(api.messages.filter(({ texts }) => texts.at(-1)?.startsWith("survived")).length, 1);
     const sends = api.callsOf("sendMessage");
     assert.ok((sends[1]?.at ?? 0) - (sends[0]?.at ?? 0) >= 3_000 / 50, "retry_after");
-    assert.ok(notes.some((note) => note.includes("trying again")) && notes.includes("Telegram is reachable again"));
+    assert.ok(notes.some((note) => note.includes("Vis tries again")) && notes.includes("Telegram is reachable again"));
     assert.ok(!JSON.stringify(notes).includes(TOKEN));
   }));
 
@@ -106,7 +106,7 @@ Deno.test("openTelegram() waits for a network at its start, and reports once tha
     await restart();
     const [first = "", ...others] = notes;
     // The runtime may repeat the first call itself.
-    assert.match(first, /^Cannot (?:reach|read the response of) Telegram at .*; trying again$/);
+    assert.match(first, /^Cannot (?:reach|read the response of) Telegram at .*\. Vis tries again$/);
     assert.deepEqual(others, ["Telegram is reachable again"]);
   }));
 

@@ -240,7 +240,7 @@ export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Prom
     const answer = (await io.askLine("Number or name (Ctrl-C to quit): ")).toLowerCase();
     const found = pick(answer, choices);
     if (found) return found;
-    if (answer !== "") io.stderr(`vis: not exactly one provider has this number or name: ${visibleText(answer)}\n`);
+    if (answer !== "") io.stderr(`vis: none or several providers have this number or name: ${visibleText(answer)}\n`);
   }
   throw new UsageError(
     `Cannot log in: none of ${TRIES} answers names one provider; name one of ${

@@ -98,7 +98,11 @@ export async function deleteConversation(
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
     const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}" ` +
       `(${counted(queries, "request")}, ${counted(branches.length, "branch")})`;
-    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
+    if (!flags.yes) {
+      throw new UsageError(
+        `Cannot delete ${what}: --yes is missing; add it to confirm, because you cannot undo the deletion`,
+      );
+    }
     await conversations.delete(branch);
     io.stderr(`Deleted ${what}${isPostgres(database) ? "" : "; vis db vacuum returns its space to the disk"}\n`);
     return 0;
@@ -148,7 +152,7 @@ export function branchLines(
     readonly shown?: string;
     readonly lastUsed: string;
     readonly numbers: ReadonlyMap<string, number>;
-    /** Lines fit into `width`, so ids are cut; a cut id must also differ from that of the conversation. */
+    /** A cut id also differs from the id of the conversation. */
     readonly fit?: { readonly width: number; readonly conversationId: string };
   },
 ): readonly string[] {

@@ -115,7 +115,6 @@ async function readGiven({ image = [], schema, context, only, output }: RunFlags
   };
 }
 
-/** JSON output of a review has this form unless the user gives a schema. */
 const FINDINGS_SCHEMA = {
   type: "object",
   properties: {
@@ -386,8 +385,8 @@ export async function readPrompt(
     : (await readPiped(given, { io, timeout, patienceMs: quiet ? null : patienceMs })).trimEnd();
   if (piped.includes("\0")) {
     throw new UsageError(
-      "Cannot read stdin: it contains a NUL character, so it is not text; write it to a file, and name the file in " +
-        "the request; for an image, add --image -",
+      "Cannot read stdin: it contains a NUL character, so it is not text; for an image, add --image -, or write it to a " +
+        "file and name the file in the request",
     );
   }
   if (given && piped) return `${given}\n\n${piped}`;
@@ -428,7 +427,6 @@ async function readPiped(
   }
 }
 
-/** Text with a slash that is no command, such as a path, is a request. */
 export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
@@ -461,7 +459,6 @@ export interface PromptFlags extends OpenRequest {
   readonly json: boolean;
 }
 
-/** Without words, the command shows a stored step. */
 export async function promptCommand(
   { text: prompt, only }: TypedRequest,
   { services, io, flags: named }: CommandInput<PromptFlags>,

@@ -48,7 +48,8 @@ export async function undoCommand(
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun, effect: flags.dryRun });
   if (report === null) {
     throw new UsageError(
-      "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",
+      `Cannot ${redo ? "redo" : isList ? "list" : "undo"} changes: the extension that records file changes is not ` +
+        "loaded; vis extensions list shows why",
     );
   }
   if (flags.json) io.stdout(jsonText(report.error === undefined ? report : { error: errorOf(report) }));
@@ -93,7 +94,6 @@ async function ofBranch(
 
 const LATEST = 200, MOST_FOLDERS = 5;
 
-/** The user may mean later changes in another workspace. */
 async function changesElsewhere(
   since: number | null,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

@@ -115,7 +115,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
   const [name = "", first, second] = what;
   if (what.length !== 1 && what.length !== 3) {
     throw new UsageError(
-      "Cannot compare versions: --diff takes one name and two numbers; write --diff NAME V1 V2, or --diff NAME",
+      `Cannot compare versions: --diff has ${what.length} values; write --diff NAME V1 V2, or --diff NAME`,
     );
   }
   if (flags.at !== undefined) {

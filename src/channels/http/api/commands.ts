@@ -16,7 +16,7 @@ commands.get(
   "/commands",
   describe(
     "listCommands",
-    "List the commands of the branch that run in the background of this server, oldest first. While a client follows a query of another process, the list has the commands of this process",
+    "List the commands of the branch that run in the background of this server, oldest first. If this server runs none and follows a query of another process, the list has the commands of that process",
     {
       200: schema.listOf(schema.BackgroundCommandSchema),
     },

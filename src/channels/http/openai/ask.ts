@@ -46,8 +46,7 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem`
- * if the query has no answer. */
+/** Without a stream, rejects with `Problem` if the query has no answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -194,9 +193,7 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The request is the last user message, or the last message if no user message exists. System and developer messages
- * become instructions. An existing conversation already has the other messages; a new one gets them as the variable
- * `messages`. Throws `Problem` for an empty request. */
+/** An existing conversation already has the earlier messages; a new one gets them as the variable `messages`. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,

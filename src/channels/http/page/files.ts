@@ -35,7 +35,7 @@ function builtScripts(): Readonly<Record<string, string>> {
       const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".js")).sort();
       if (!names.includes("app.js")) continue;
       return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, folder))]));
-    } catch { /* The file is not there, so the server tries the next place. */ }
+    } catch { /* The folder is not there, so the server tries the next one. */ }
   }
   throw new Error("Cannot serve the page: its scripts are missing; run bin/deno task build");
 }

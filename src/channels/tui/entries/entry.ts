@@ -4,11 +4,10 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Returns lines of at most `width` columns. Without `fresh`, may return lines from before the last change. */
+  /** Returns lines of at most `width` columns. If `fresh` is false, these may be lines from before the last change. */
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** Keys scroll to the nearest landmark, such as a request or an answer. */
   readonly isLandmark?: boolean;
   seen?(from: "above" | "below"): void;
 }
@@ -17,7 +16,6 @@ export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
   readonly whole: boolean;
-  /** The file changes of these queries are undone. */
   readonly undone: ReadonlySet<string>;
 }
 

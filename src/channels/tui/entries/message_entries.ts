@@ -27,7 +27,6 @@ export class RequestEntry extends DrawnEntry {
   }
 }
 
-/** A long request often ends with its question, so both ends are visible. */
 const HEAD = 8, TAIL = 6;
 const WHOLE = 4_000;
 

@@ -61,7 +61,6 @@ export class RunningTurn {
     const isOwn = !isChild(event);
     if (isOwn && event.type === "answer_draft" && !event.again) return this.#answerEntry().append(event.delta);
     if (isOwn && event.type === "answer_delta") return this.#answerEntry().settle(progress.answer);
-    // The user may have read the draft of a cancelled request, so the draft stays.
     const isCancelled = isOwn && isEnd(event) && event.result.reason === "cancelled";
     if (progress.draft === "" && progress.answer === "" && !isCancelled) this.#withdraw();
     this.#steps.find(({ step }) => step === progress.late)?.grown();

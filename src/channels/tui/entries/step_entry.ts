@@ -336,7 +336,6 @@ export function storedStep(iteration: StoredIteration): Step {
   };
 }
 
-/** A long question begins with the action and ends with the answer, so the result has both ends. */
 function shortened(text: string, limit: number): string {
   const half = Math.floor(limit / 2) - 1;
   return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();

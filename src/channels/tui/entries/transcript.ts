@@ -96,7 +96,6 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** At another width, the first row keeps its relative place in its entry, such as the middle of a long answer. */
   #rewrap(width: number): void {
     const { index = 0, line = 0 } = this.#top ?? {};
     const entry = this.#entries[index];

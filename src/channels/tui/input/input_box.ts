@@ -141,7 +141,7 @@ export class InputBox {
     const all = now === "" ? text : `${text}\n${now}`;
     if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
-    this.#paste(all); // The label hides the text, so that the text cannot control the terminal.
+    this.#paste(all); // As a paste, the text cannot control the terminal.
   }
 
   get normal(): boolean {
@@ -205,7 +205,6 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          // The screen may cut the end of the note, so the reason comes last.
           this.#parts.tell(`Enter sends it as text. ${why}`);
         },
       })

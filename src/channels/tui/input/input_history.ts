@@ -2,7 +2,6 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** The user probably pasted a longer text, so the history omits it. */
 const MOST_CHARS = 10_000;
 
 /** No method rejects, because an unusable history must not stop the user. */

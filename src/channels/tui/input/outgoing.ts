@@ -11,7 +11,7 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   readonly images: Readonly<Record<string, AttachedImage>>;
   readonly only?: "plan" | "review";
-  /** The line of the command that made the request. The line returns to the input instead of the request. */
+  /** A command made the request from this line, which returns to the input instead of the request. */
   readonly typed?: string;
 }
 

@@ -33,8 +33,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** A letter may begin a text, so it answers only if the approval was visible for `PAUSE_MS` before, and no key follows
- * within `PAUSE_MS`. */
+/** A letter in the input may begin a text. It answers only if the approval was visible for `PAUSE_MS` before, and no
+ * key follows within `PAUSE_MS`. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -224,7 +224,6 @@ export class ApprovalPanel extends BasePanel {
     this.#at = at;
   }
 
-  /** The choices stay visible below a long question, unless the panel has no room for both. */
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const asked = this.#question(width);
     const below = this.#below(width);

@@ -191,7 +191,6 @@ type FoundItem = ListedConversation | BranchItem | FoundConversation;
 
 type FoundConversation = SearchHit & { readonly workspace: string; readonly matches: number };
 
-/** Branches of a conversation often have the same title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
   readonly last: { readonly text: string; readonly createdAt: number } | null;
   /** The fork is at the request with this number in the parent branch. */

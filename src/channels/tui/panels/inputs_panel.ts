@@ -5,7 +5,6 @@ import { BasePanel, type PanelParts } from "./panel.ts";
 import { filterInput, type LineInput, List, movement, row } from "./widgets.ts";
 
 interface Inputs {
-  /** The newest input is first. */
   readonly texts: readonly string[];
   readonly typed: string;
   readonly use: (text: string) => void;

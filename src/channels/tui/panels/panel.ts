@@ -17,7 +17,7 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** If true, the end of the conversation stays visible above the panel. Otherwise the panel covers it. */
+  /** If true, the end of the conversation stays visible above the panel. */
   readonly keepsEnd?: boolean;
   /** The screen calls `fit` with the number of rows without borders before every `render`, and `render` returns at most
    * this many lines. */
@@ -35,7 +35,6 @@ export interface PanelActions {
   tell(text: string): void;
   show(branch: Branch | null): Promise<void>;
   fork(at: BranchPoint): Promise<void>;
-  /** The request of `what.to` returns to the input. */
   rewind(what: Rewinding): Promise<void>;
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   /** The next start of Vis asks for a model again. */
@@ -185,7 +184,6 @@ export abstract class BasePanel implements Panel {
     this.#running++;
     const { signal } = this.#left;
     const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
-    // The promise turns a synchronous throw of `work` into a rejection.
     void new Promise<T>((resolve) => resolve(work(signal)))
       .finally(() => this.#running--)
       .then((found) => {

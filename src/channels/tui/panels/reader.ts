@@ -50,7 +50,6 @@ export class Reader {
   render(width: number, height: number): string[] {
     const rows = Math.max(1, height - 1);
     const shown = this.text.render(width, rows);
-    // The panel of a long text keeps its height while the user scrolls.
     while (shown.length < (this.text.fits ? Math.min(rows, LEAST_ROWS) : rows)) shown.push("");
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
@@ -87,7 +86,6 @@ export interface TextPart {
   readonly head?: string;
   readonly text: string;
   readonly look?: Look;
-  /** The later rows of a long line begin at this column. */
   readonly hang?: number;
 }
 

@@ -54,7 +54,6 @@ export abstract class TurnsPanel extends BasePanel {
     if (list.press(line - 1) && list.selected) this.choose(list.selected);
   }
 
-  /** One of the queries may be running, so the panel reads all queries again. */
   #read(): void {
     const branch = this.parts.branch();
     if (branch === null) this.#loaded = true;

@@ -5,7 +5,6 @@ import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import type { Theme } from "./theme.ts";
 import { cutWide } from "./wrapped.ts";
 
-/** Returns the same array if the width has not changed. */
 type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;

@@ -6,7 +6,6 @@ import type { PrefsKeeper } from "../prefs.ts";
 
 type Paint = (text: string) => string;
 
-/** Foregrounds use the terminal's own colours, which usually fit its background. */
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;

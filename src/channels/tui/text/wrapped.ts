@@ -49,13 +49,12 @@ const GRAPHEMES = new Intl.Segmenter();
 /** This code point can turn the preceding sign into an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** A character that does not fit begins the next line. Returns the same array if every line fits. */
+/** Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
 }
 
-/** Colours and links continue on the later lines. */
 function cut(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   const now = { style: "", text: "", columns: 0 };

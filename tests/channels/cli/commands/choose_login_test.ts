@@ -34,7 +34,7 @@ Deno.test("chooseLogin() shows the choices, and asks again after an invalid one"
       "  2  zai             Z.ai",
       "  3  zai-coding      Z.ai \\u001bcoding plan",
       "  4  github-copilot  GitHub Copilot (in the browser)\n",
-      "vis: not exactly one provider has this number or name: 0\n",
+      "vis: none or several providers have this number or name: 0\n",
     ].join("\n"),
   );
   await assert.rejects(chooseLogin(CHOICES, answering("9", "git hub", "za")), UsageError);

@@ -94,7 +94,10 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
   await renameConversation(id, ["new\x1b[2J", "title"], { services, io, flags: {} });
   assert.equal(io.err, "new\\u001b[2J title\n");
   const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
-  await assert.rejects(remove(false), /1 request, 1 branch\): you cannot undo the deletion; confirm it with --yes/);
+  await assert.rejects(
+    remove(false),
+    /1 request, 1 branch\): --yes is missing; add it to confirm, because you cannot undo/,
+  );
   assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
   assert.equal(await remove(true), 0);
   assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);
