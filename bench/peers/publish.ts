@@ -25,7 +25,7 @@ export function peersPage(report: PeersReport): string {
   return `# Comparison with other agents
 
 This page is for readers who want every figure. One scripted model asks each agent to read files, one in each round.
-\`deno task bench --peers --publish\` makes this page; [benchmarks](../internals/benchmarks.md#comparison-with-other-agents)
+\`bin/deno task bench --peers --publish\` makes this page; [benchmarks](../internals/benchmarks.md#comparison-with-other-agents)
 explains the method and its biases. Each figure is the median of ${repetitions} repetitions, with the lowest and the highest
 in brackets, on ${cores} cores and ${memoryGb} GB. The lowest value in each row is bold.
 

@@ -14,9 +14,9 @@ export function soakPage({ commit, machine, figures }: SoakResult): string {
     return `| ${what} | ${way} | ${shortNumber(median)} ${unit} | ${bar === null ? "" : `≤ ${bar}`} | ${verdict} |`;
   });
   return [
-    "# Conversations that never rest",
+    "# Results of a long load",
     "",
-    `\`deno task soak\` generates this page from \`soak.json\`. Eight conversations ran at a time, for ${
+    `This page is for operators of servers. \`bin/deno task soak\` generates the page from \`soak.json\`. Eight conversations ran at a time, for ${
       figures[0]?.note ?? "an unknown time"
     }.`,
     `The machine had ${machine.cores} cores, ${machine.memoryGb} GB and a load of ${

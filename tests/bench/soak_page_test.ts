@@ -13,7 +13,7 @@ Deno.test("the page of a soak has its figures, and which target was missed", () 
   });
   assert.match(
     page,
-    /^`deno task soak` generates .* for 60 minutes\.\n.* a load of 0\.1; the commit is abc\./m,
+    /`bin\/deno task soak` generates .* for 60 minutes\.\n.* a load of 0\.1; the commit is abc\./m,
   );
   assert.match(page, /^\| memory \| compiled \| 1\.20 × \| ≤ 1\.05 \| \*\*missed\*\* \|$/m);
   assert.match(page, /^\| work \| compiled \| 1\.01 × \| +\| +\|$/m);

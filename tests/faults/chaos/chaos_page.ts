@@ -33,9 +33,9 @@ export function chaosPage({ commit, way, machine, runs }: ChaosResult): string {
     )
   ) ?? [];
   return [
-    "# Nodes that fail",
+    "# Results of failing nodes",
     "",
-    `\`deno task chaos\` generates this page from \`chaos.json\`. The run had ${nodes} nodes (${way}) and ${conversations}`,
+    `This page is for operators of several nodes. \`bin/deno task chaos\` generates the page from \`chaos.json\`. The run had ${nodes} nodes (${way}) and ${conversations}`,
     `conversations of ${requests} requests, ${atOnce} at a time. The machine had ${machine.cores} cores, ${machine.memoryGb} GB and a load of ${
       machine.load.toFixed(1)
     }; the`,

@@ -17,11 +17,11 @@ export async function faultsPage(
     return text === "" ? [] : ["", `## ${TITLES[one]}`, "", text];
   });
   return [
-    "# Faults",
+    "# Results of injected faults",
     "",
     "<!-- Made by `deno task faults`. Do not edit. -->",
     "",
-    "This page is for contributors to the store. Each table counts the findings of `deno task faults`.\n[Faults](../internals/faults.md) describes the families and the kinds of findings.",
+    "This page is for contributors to the store. Each table counts the findings of `bin/deno task faults`.\n[Faults](../internals/faults.md) describes the families and the kinds of findings.",
     ...sections,
     "",
   ].join("\n");
