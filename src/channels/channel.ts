@@ -179,8 +179,8 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Resolves with null if the project has no settings file. Rejects with `ConfigError` if trust cannot make the file
-   * usable. */
+  /** Resolves with null if the project has no settings file or an empty one. Rejects with `ConfigError` if trust cannot
+   * make the file usable. */
   trustable(): Promise<ConfigTrustFacts | null>;
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;

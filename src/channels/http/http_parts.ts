@@ -100,7 +100,7 @@ export interface Env {
     requestId: string;
     address: string;
     caller: TokenGrant;
-    /** Metrics and traces show `route` instead of a path that may contain a secret. */
+    /** Metrics show `route` instead of a path that the operator chose. */
     route?: string;
     bodyText: string;
     conversation: Conversation;

@@ -152,7 +152,6 @@ export function branchLines(
     readonly shown?: string;
     readonly lastUsed: string;
     readonly numbers: ReadonlyMap<string, number>;
-    /** A cut id also differs from the id of the conversation. */
     readonly fit?: { readonly width: number; readonly conversationId: string };
   },
 ): readonly string[] {

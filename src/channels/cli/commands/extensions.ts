@@ -84,13 +84,15 @@ export async function trustExtensions(
   }
   if (hash !== undefined && hash.length < MIN_HASH) {
     throw new UsageError(
-      `Cannot trust ${hash}: the hash has ${counted(hash.length, "character")}; write at least ${MIN_HASH} of them`,
+      `Cannot trust an extension by the hash ${hash}: it has ${
+        counted(hash.length, "character")
+      }; write at least ${MIN_HASH}`,
     );
   }
   const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
   if (hash !== undefined && chosen.length === 0) {
     throw new UsageError(
-      `Cannot trust ${hash}: no extension of this workspace has a hash that begins with it; vis extensions trust lists the hashes`,
+      `Cannot trust an extension by the hash ${hash}: no extension of this workspace has a hash that begins with it; vis extensions trust lists the hashes`,
     );
   }
   for (const one of chosen) await admin.trust(one);

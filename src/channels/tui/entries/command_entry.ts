@@ -1,5 +1,5 @@
 import { messageOf } from "../../../domain/errors.ts";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { counted, visibleText } from "../../../domain/kit/text.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry } from "./entry.ts";
 
@@ -30,7 +30,7 @@ export class CommandEntry extends DrawnEntry {
     const left = whole ? 0 : Math.max(0, lines.length - LAST_LINES);
     return [
       ...wrapped(`$ ${visibleText(this.#command)}`, width).map(theme.bold),
-      ...(left > 0 ? [theme.dim(`… ${left} earlier lines (Ctrl-O shows them)`)] : []),
+      ...(left > 0 ? [theme.dim(`… ${counted(left, "earlier line")} (Ctrl-O)`)] : []),
       ...(this.#output === "" ? [] : wrapped(lines.slice(left).join("\n"), width)),
       ...(this.#end === "" ? [] : wrapped(this.#end, width).map(theme.dim)),
       "",
