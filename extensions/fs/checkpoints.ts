@@ -10,7 +10,6 @@ interface StoredItem {
   readonly link?: string;
 }
 
-/** The field `change` of a checkpoint has this value for the changes of a hook. */
 export const HOOK = "hook";
 
 export interface Checkpoint {

@@ -6,8 +6,8 @@ export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path is relative to the workspace, uses `/`, and leads through no link. In the repository around the workspace,
-   * the path begins with `..`. In an added folder, the path is absolute. */
+  /** The path uses `/` and leads through no link. The path is absolute in an added folder, and else relative to the
+   * workspace, with `..` in the repository around it. */
   readonly real: string;
   readonly path: string;
   readonly info: Facts | null;
@@ -70,7 +70,7 @@ const OF_EXTENSIONS =
 function refuseFixed(place: WorkspacePath): WorkspacePath {
   if (isAbsolute(place.real)) {
     throw advised(
-      new RangeError(`Cannot change ${place.real}: Vis only reads this folder (--add-dir)`),
+      new RangeError(`Cannot change ${place.real}: it is in an added folder, which Vis only reads`),
       "ask the user to start Vis in that folder, or with --cwd",
     );
   }
@@ -79,14 +79,14 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
     if (at >= 0) {
       const isExtension = parts[at] === ".vis" && parts[at + 1] === "extensions";
       const advice = isExtension ? OF_EXTENSIONS : "ask the user to change them";
-      throw advised(new RangeError(`Cannot write ${place.path}: files below ${parts[at]}/ are protected`), advice);
+      throw advised(new RangeError(`Cannot change ${place.path}: files below ${parts[at]}/ are protected`), advice);
     }
   }
   if (place.real === ".") {
-    throw advised(new RangeError("Cannot write .: it is the workspace itself"), "name a file in it");
+    throw advised(new RangeError("Cannot change .: it is the workspace itself"), "name a file in it");
   }
   if (/^\.\.(?:\/\.\.)*$/.test(place.real)) {
-    throw new RangeError(`Cannot write ${place.path}: the workspace is inside it`);
+    throw new RangeError(`Cannot change ${place.path}: the workspace is inside it`);
   }
   return place;
 }
@@ -119,7 +119,6 @@ function shortened(path: string): string {
   return JSON.stringify(shorten(path, SHOWN_CHARS));
 }
 
-/** Returns "" for a path outside of the added folders. */
 export function addedFolderOf({ readFolders = [] }: Pick<Workspace, "readFolders">, real: string): string {
   return readFolders.find((folder) => isAtOrBelow(real, folder)) ?? "";
 }
@@ -129,7 +128,6 @@ export function inWorkspace(workspace: Workspace, absolute: string): string | nu
   return isAround(workspace, absolute) ? slashed(relative(workspace.root, absolute)) : null;
 }
 
-/** The folder "" means the workspace. */
 export function below(folder: string, path: string): string {
   return folder === "" ? path : path.slice(folder.length + 1);
 }
@@ -253,7 +251,10 @@ export class FolderGuard {
   }
 
   check(folder: OpenFolder): void {
-    if (!isRepository((name) => folder.look(name) !== null) && !this.#known.has(folder.facts.id)) return;
+    if (isRepository((name) => folder.look(name) !== null)) {
+      throw new RangeError("A folder of its path is a repository's own folder, such as .git, which is protected");
+    }
+    if (!this.#known.has(folder.facts.id)) return;
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 

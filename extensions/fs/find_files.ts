@@ -72,11 +72,10 @@ function ignoredFolders(
 interface FolderPatterns {
   /** The folder "" means the workspace; other folders are added folders. */
   readonly folder: string;
-  /** The patterns are relative to the folder. */
   readonly patterns: readonly string[];
 }
 
-/** Patterns that begin with `!` count in each folder. */
+/** A pattern that begins with `!` counts in each folder, unless the pattern leads into an added folder. */
 export function byFolder(workspace: Workspace, patterns: readonly string[]): readonly FolderPatterns[] {
   const { readFolders = [] } = workspace;
   if (readFolders.length === 0) return [{ folder: "", patterns }];
@@ -93,7 +92,7 @@ export function byFolder(workspace: Workspace, patterns: readonly string[]): rea
   }));
 }
 
-/** A pattern that leaves the workspace gets the real path of the folders before its first wildcard. */
+/** A pattern that is absolute or begins with `../` gets the real path of the folders before its first wildcard. */
 function realPattern(workspace: Workspace, pattern: string): string {
   if (!/^(?:\.\.\/|\/|[A-Za-z]:)/.test(pattern)) return pattern;
   const parts = pattern.split("/"), first = parts.findIndex((part) => GlobMatcher.isPattern(part));
@@ -178,7 +177,7 @@ interface PathStat {
   readonly modified: string;
 }
 
-/** Returns null for a path that does not exist. For a link, the facts describe its target. */
+/** For a link, the facts describe its target. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;

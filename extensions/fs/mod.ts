@@ -359,7 +359,6 @@ async function told(workspace: string, rules: string): Promise<string> {
   return `${rules}\n${await workspaceFacts(workspace)}`.trim();
 }
 
-/** `fs.edit(path, edits)` returns one result, and `fs.edit([{path, …}])` returns one per file. */
 async function edit(
   env: EnvironmentView,
   where: string | readonly FileEdit[],

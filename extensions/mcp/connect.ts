@@ -118,19 +118,19 @@ export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
 ): string {
-  if (!network && OFFLINE.test(said)) return "it has no network: set network to true, or install what it downloads";
+  if (!network && OFFLINE.test(said)) return "it has no network, so set network to true, or install what it downloads";
   if (cwd === undefined && NOT_FOUND.test(said)) {
-    return 'it started in an empty folder: set cwd to "." if it is a program of the workspace';
+    return 'it started in an empty folder, so set cwd to "." if it is a program of the workspace';
   }
   if (!STOPPED.test(said)) return "";
   const missing = write.length === 0 ? "write, for its changes, or read" : "read, for its other files";
-  return `its wall may have stopped it: allow more with the settings ${missing}`;
+  return `its wall may have stopped it, so allow more with the settings ${missing}`;
 }
 
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)
-      ? "the server refuses the Authorization header: the token may be wrong or expired"
+      ? `the server refused the request with status ${status}, so check the token of the Authorization header`
       : loginAdvice(name);
   }
   if (status !== 404 && status !== 405) return "";

@@ -17,7 +17,7 @@ export class Links {
     if (!found || !brought) {
       const why = found?.faults.get(name), whole = found?.faults.get("");
       if (why !== undefined) throw new ServerError(name, `${FILE} describes it, but ${why}`);
-      if (whole !== undefined) throw new ServerError(name, `the settings lack it, and ${FILE} is unusable: ${whole}`);
+      if (whole !== undefined) throw new ServerError(name, `the settings lack it, and ${FILE} is unusable (${whole})`);
       const known = [...own.keys(), ...found?.servers.keys() ?? []].join(", ");
       if (known === "") throw new ServerError(name, "no MCP server is set up; the user can add one with vis mcp add");
       throw advised(new ServerError(name, "no MCP server has this name"), `choose one of ${known}`);
@@ -117,7 +117,7 @@ export class ServerLink {
     if (this.#connection !== connection) return;
     this.#connection = null;
     this.#tools = null;
-    // Closing would fail the running requests, so Vis waits until the server has refused them.
+    // Closing would fail the running requests, so Vis waits for their ends.
     void Promise.allSettled(connection.running).then(() => connection.close());
   }
 
@@ -146,7 +146,7 @@ export class ServerLink {
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
-      const last = this.#why === "" ? "" : `: ${this.#why}`;
+      const last = this.#why === "" ? "" : ` (${this.#why})`;
       throw new ServerError(
         this.name,
         `it failed twice, and Vis starts it again in ${seconds} s at the earliest${last}`,

@@ -46,7 +46,7 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
   const last = answer === "" ? "" : `; its last text is ${JSON.stringify(answer.slice(0, SHOWN_ANSWER))}`;
-  throw new Error(`Cannot use the sub-query: it ended without an answer (${reason})${last}`);
+  throw new Error(`Cannot finish the sub-query: it ended without an answer (${reason})${last}`);
 }
 
 export async function runAll(

@@ -453,7 +453,7 @@ interface OutputPart {
   readonly missed: number;
 }
 
-/** The length of the output has no limit, so the ring keeps only the newest bytes. */
+/** The length of the output has no limit, so the ring keeps only the last bytes. */
 export class OutputRing {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #total = 0;

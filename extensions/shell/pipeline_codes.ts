@@ -78,7 +78,6 @@ export class PartCodes {
     }
   }
 
-  /** Returns true if a pipeline of the line explains these codes without a failure. */
   #isExplained({ codes, command, piped = false }: Part): boolean {
     if (!piped) return false;
     const alike = this.#pipelines.map((parts, at) => ({ parts, next: this.#pipelines[at + 1]?.[0] ?? "" }))

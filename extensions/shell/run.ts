@@ -66,7 +66,7 @@ export async function run(
   }, { missing, wall });
 }
 
-/** A quiet request asks no user, but lets the channel name the option. */
+/** A quiet question does not ask the user, but the channel can name the option. */
 async function nameOption({ approve }: EnvironmentView, wall: WallHint | null): Promise<void> {
   if (wall?.option === undefined) return;
   await approve?.({ what: "", why: "", scope: "", option: wall.option }, { isQuiet: true });
@@ -370,7 +370,7 @@ async function realPath(path: string): Promise<string> {
   return await realpath(path).catch((error) => {
     const [why, advice] = error.code === "ENOENT"
       ? ["the path does not exist", "create it first"]
-      : [messageOf(error), "name a path that Vis may read"];
+      : [error.code === "EACCES" ? "access is denied" : messageOf(error), "name a path that Vis may read"];
     throw advised(new Error(`Cannot run a command that changes ${path}: ${why}`), advice);
   });
 }
@@ -414,7 +414,9 @@ async function ask(
     ];
   });
   const way = settings.length === 0 ? "" : `; ${settings.join(", and ")}`;
-  throw new Error(`Cannot allow ${scope.slice(0, LONGEST_SCOPE)}: ${reason}${way}`);
+  throw new Error(
+    `Cannot run the command: it needs an approval of ${scope.slice(0, LONGEST_SCOPE)}, and ${reason}${way}`,
+  );
 }
 
 export function spawnOptions(

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { isWithin, shorten, someOf } from "@vis/extension";
 
-/** Tools write these folders on their own, so nobody misses them. */
+/** Tools write these folders on their own, so Vis does not report the loss. */
 const CACHES = new Set([
   ...[".cache", ".npm", ".yarn", ".yarnrc", ".bun", ".deno"],
   ...[".cargo", ".rustup", ".gradle", ".m2", ".nuget", ".dotnet", "go"],

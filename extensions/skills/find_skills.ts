@@ -113,8 +113,8 @@ function unquoted(text: string): string {
   }
 }
 
-/** Another person may have written the repository. Returns null for an unreadable file, and if links lead outside or to
- * a file that may have keys. */
+/** Another person may have written the repository. Returns null for a missing, unreadable or binary file, and if links
+ * lead outside or to a file that may have keys. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -29,7 +29,7 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** For each branch, the map has the shown instructions by their folder, and "" for a folder without instructions. */
+/** For each branch, the map has the instructions in the prompt by their folder, and "" for each other known folder. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 /** Under this key, the store has the folders whose instructions Vis has shown, relative to the workspace. */

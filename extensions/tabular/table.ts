@@ -1,7 +1,7 @@
 /** The sandbox evaluates this module, so it must be self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** Models pass the path of a table by mistake. */
+/** A model may pass the path of a table by mistake. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];

@@ -39,7 +39,9 @@ async function checkedAddresses(
     : ["public", "private"];
   const wrong = addresses.find((address) => !allowed.includes(addressClass(address)));
   if (wrong === undefined) return addresses;
-  if (reach === "local") throw new Error(`${url.hostname} has the reserved address ${wrong}`);
+  if (reach === "local" || !literal && addressClass(wrong) === "never") {
+    throw new Error(`${url.hostname} has the reserved address ${wrong}`);
+  }
   const what = literal ? `${host} is` : `${url.hostname} has the address ${wrong}, which is`;
   throw new Error(`${what} not on the internet; the user can add the host with its port to web.local`);
 }
@@ -191,7 +193,7 @@ function class6(groups: readonly number[]): AddressClass {
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
   if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // The range ::ffff:0:0/96 has IPv4-mapped addresses.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // The loopback address is ::1.
+  if (zeros(7) && groups[7] === 1) return "private";
   if ((first & 0xfe00) === 0xfc00) return "private"; // The range fc00::/7 has unique local addresses.
   if ((first & 0xe000) !== 0x2000) return "never";
   if (first === 0x2001 && second < 0x200) return "never"; // The range 2001::/23 is for Teredo and other protocols.

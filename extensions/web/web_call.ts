@@ -176,7 +176,7 @@ function requestHeaders(
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
-    if (OWN.test(key)) throw advised(new Error(`Only Vis sets the header ${key}`), "omit the header");
+    if (OWN.test(key)) throw advised(new Error(`Vis itself sets or omits the header ${key}`), "omit the header");
     // A line break would start another header, and a header can have only bytes.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);

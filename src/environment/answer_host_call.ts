@@ -390,7 +390,6 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: ${reason}`);
-  // For an unknown function of a namespace, `doc` suggests near names. For other names, `doc` searches the handbook.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();

@@ -51,7 +51,7 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** A null `version` means the newest version. Throws `HostCallError` for a missing version, and if `restoreVar` names a
+/** A null `version` means the last version. Throws `HostCallError` for a missing version, and if `restoreVar` names a
  * system variable. */
 export function findVersion(
   versions: readonly VariableVersion[],
@@ -88,7 +88,7 @@ export async function conversationHistory(
   }));
 }
 
-/** A null `queryId` means the newest ended query. */
+/** A null `queryId` means the last query that has ended. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -70,7 +70,6 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** A value is the version of a variable with the state of its file at their last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
   /** If false, Vis could neither store nor undo a change, so the state differs from the stored state. */
   sound = true;
@@ -197,7 +196,7 @@ export class Environment {
     return [...this.#unattached];
   }
 
-  /** Resolves with the paths that do not exist, or with none if no extension reads files. */
+  /** Resolves with the paths that no extension can read, or with none if no extension reads files. */
   async missing(paths: readonly string[]): Promise<readonly string[]> {
     const { registry } = this.#parts;
     const has = async (path: string): Promise<boolean> =>
@@ -430,7 +429,6 @@ export class Environment {
     await this.#compareTexts();
   }
 
-  /** Marks texts that again equal their file, and returns the states of these files by variable. */
   async #compareTexts(
     fresh: ReadonlyMap<string, VariableImage> = new Map(),
   ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {

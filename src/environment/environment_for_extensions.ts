@@ -532,7 +532,8 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** A program ends with the call, query or conversation that started it, unless its lifetime is "conversation". */
+/** A program ends with the call or query that started it. Outside a query, and with the lifetime "conversation", the
+ * program ends with the conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -581,7 +582,6 @@ export class ConversationPrograms {
       readonly workspace: string;
       readonly root?: string | undefined;
       readonly signal: AbortSignal;
-      /** Aborts when the call has returned. */
       readonly ended?: AbortSignal | undefined;
       readonly caller?: SpawnCaller | null;
     },

@@ -28,8 +28,7 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** After a child ends, the session starts another child with the variables of the last finished block. `close` ends the
- * child. */
+/** After a child ends, the session starts another child with the variables of the last finished block. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -352,7 +351,7 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns no rows if the last iterations of the two newest queries ran no block. */
+/** Returns no rows if the last iterations of the last two queries ran no block. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

@@ -279,7 +279,6 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
-  /** A lost version keeps its own reason. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
     if (head?.scope !== "live") return;

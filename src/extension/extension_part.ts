@@ -13,7 +13,6 @@ export interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly block: string; readonly part: OwnPart }>();
 
-/** With an empty request, the prompt has all functions. */
 export type PartRequest = Partial<EnvironmentView>;
 
 export function ownPart(extension: NormalExtension, prompt: string, request: PartRequest = {}): OwnPart {

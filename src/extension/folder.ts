@@ -124,7 +124,7 @@ const Shape = z.strictObject({
 
 function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
   if (bytes.length > MAX_MANIFEST_BYTES) {
-    throw refused(folder, `vis.json has ${bytes.length} bytes; the limit is ${MAX_MANIFEST_BYTES} bytes`);
+    throw refused(folder, `vis.json has ${bytes.length} bytes, and the limit is ${MAX_MANIFEST_BYTES}`);
   }
   let value: unknown;
   try {
@@ -139,7 +139,7 @@ function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry
     const [issue] = checked.error.issues;
     throw refused(
       folder,
-      `vis.json is not valid: ${issue?.path.join(".") || "the file"} ${issue?.message ?? "is wrong"}`,
+      `vis.json is not valid, because ${issue?.path.join(".") || "the file"} ${issue?.message ?? "is wrong"}`,
     );
   }
   const { extensions } = checked.data;

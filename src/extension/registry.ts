@@ -490,7 +490,7 @@ async function runHook<Input extends object>(
     changes = await hook(input);
   } catch (error) {
     if ("error" in input && input.error === error) throw error;
-    throw hookError(name, invocation, { why: `failed: ${thrownReason(error)}`, cause: error });
+    throw hookError(name, invocation, { why: `failed (${thrownReason(error)})`, cause: error });
   }
   note(invocation, "debug", { phase: name, ms: since(start, invocation.now) });
   if (isChanges(changes)) return changes;

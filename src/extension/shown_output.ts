@@ -106,7 +106,6 @@ function placeOf(lines: readonly string[], failed: number): number | null {
   return null;
 }
 
-/** Returns the lines below a failed test that show the values of its comparison, or else the first lines. */
 function detailsOf(lines: readonly string[], failed: number): readonly number[] {
   if (NO_DETAILS.test(lines[failed] ?? "")) return [];
   const below = lines.slice(failed + 1, failed + PLACE_LINES);

@@ -63,7 +63,7 @@ export interface Extension {
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** For each `@path` of a user's request, Vis asks the first `namedFile` that it finds. The text has at most `chars`
-   * characters. Resolves with null or rejects if the request gets no text. */
+   * characters. Resolves with null or rejects if Vis attaches nothing. */
   readonly namedFile?: (
     env: EnvironmentView,
     path: string,
@@ -144,7 +144,7 @@ export interface FunctionOptions {
   // deno-lint-ignore no-explicit-any
   readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
-   * failed, with the end of `output`. */
+   * failed, with the failures in `output` and its end. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any) => string | CallOutcome;
   /** A call that needs much memory waits until this number of bytes is available. */
@@ -176,7 +176,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
  * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
-/** These keys exist for the whole life of an environment. Objects are snapshots of the current state. */
+/** These keys exist for the whole life of an environment. `router`, `varIndex`, `extensions` and `customBindings` are
+ * snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
@@ -192,22 +193,23 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Extensions may also read these real folders, and change nothing there. The key is absent if Vis opens no folder
-   * beside the workspace, as in the locked profile. */
+  /** Extensions may also read these real folders, and change nothing there. The key is absent if the user cannot add
+   * folders, as in the locked profile. */
   readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
   /** Extensions with another namespace cannot reach this store. */
   readonly store?: OwnStore;
   readonly router?: RouterFacts;
-  /** The user did not declare these names of the realm. */
+  /** The realm has these names before the first block. */
   readonly initialNames?: ReadonlySet<string>;
   readonly varIndex?: VarIndexFacts;
   /** The extensions are in install order. */
   readonly extensions?: readonly { readonly namespace: string; readonly version: string; readonly active: boolean }[];
   /** Extensions have bound these live variables, newest first. */
   readonly customBindings?: readonly CustomBinding[];
-  /** The default limit is 1 MiB in codec bytes. Rejects if the value is not data. */
+  /** The default limit is 1 MiB in codec bytes. Rejects if no variable in scope has this name, if the value is larger
+   * than the limit, and if it is not data. */
   readonly readVar?: (name: string, options?: { readonly maxBytes?: number }) => Promise<unknown>;
   /** The sandbox gets the data immediately; the database stores the data with the current iteration or the next
    * iteration. */
@@ -282,7 +284,8 @@ export interface QueryKeys {
   /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
    * ends with its block. Calls have this key. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Extensions learn that the call reads a file, by its path relative to the workspace. Calls have this key. */
+  /** Extensions learn that the call reads a file. The path is relative to the workspace, or absolute in an added
+   * folder. Calls have this key. */
   readonly fileRead?: (path: string) => Promise<void>;
   /** The watcher finds the files that a program may change in the workspace. Returns null if no extension can watch.
    * Calls have this key. */
@@ -427,7 +430,7 @@ export interface DoctorContext {
 }
 
 export interface NamedFile {
-  /** The path is relative to the workspace. */
+  /** The path is relative to the workspace, or absolute in an added folder. */
   readonly path: string;
   /** A phrase tells the size, and how the model reads the rest. */
   readonly about: string;

@@ -211,7 +211,7 @@ const MAX_MODULES = 50;
 
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
-  if (entries.length > MAX_MODULES) return `modules has ${entries.length} names; the limit is ${MAX_MODULES}`;
+  if (entries.length > MAX_MODULES) return `modules has ${entries.length} names, and the limit is ${MAX_MODULES}`;
   for (const [name, path] of entries) {
     if (!IDENTIFIER.test(name)) return `modules.${name} must be a name like "stats"`;
     // Each global of this process either exists in the realm too, or is missing there on purpose.
@@ -252,7 +252,7 @@ function netFault(text: string): string | null {
     parseNetGrant(text);
     return null;
   } catch (error) {
-    return `allow.net has an invalid entry: ${reasonOf(error)}`;
+    return `allow.net has an invalid entry, because Vis ${reasonOf(error)}`;
   }
 }
 

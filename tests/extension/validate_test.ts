@@ -97,7 +97,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   [
     "a host name",
     { globals: ["fetch"], allow: { net: ["api.acme.com:443"] } },
-    /allow\.net has an invalid entry: cannot grant net api\.acme\.com:443: the lookup .* in the main process$/,
+    /allow\.net has an invalid entry, because Vis cannot grant net api\.acme\.com:443: the lookup .* in the main process$/,
   ],
   [
     "a variable that is none",
@@ -157,7 +157,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   [
     "a module beside many",
     { modules: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`m${at}`, "./a.ts"])) },
-    /modules has 51 names; the limit is 50/,
+    /modules has 51 names, and the limit is 50/,
   ],
   ["an activate that is none", { activate: true }, /activate must be a function/],
   ["a nudge that is none", { nudge: "x" }, /nudge must be a function/],

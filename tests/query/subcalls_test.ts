@@ -293,7 +293,7 @@ Deno.test("a child without an answer is an error with its reason, in a list a va
   const [slot] = JSON.parse((await engine.ask("start")).answer);
   assert.match(
     slot.error,
-    /^Cannot use the sub-query: it ended without an answer \(max_iterations\); its last text is "No answer within the budget of 1 step\./,
+    /^Cannot finish the sub-query: it ended without an answer \(max_iterations\); its last text is "No answer within the budget of 1 step\./,
   );
 });
 

@@ -22,7 +22,7 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Maps the path of a file to its temporary file. Vis overwrites or only renames a file without an entry. */
+  /** Maps paths to temporary files. A file without an entry is overwritten in place, or only renamed. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
@@ -162,7 +162,7 @@ function refuseChanged(context: Place, { path, seen }: { readonly path: string; 
   naming(path, () => now = context.tree.look(path));
   if (isSameFile(now, seen)) return;
   throw advised(
-    new Error(`Cannot write ${path}: it changed on disk during the call`),
+    new Error(`Cannot change ${path}: it changed on disk during the call`),
     "read it again and redo the change",
   );
 }
@@ -204,7 +204,7 @@ function naming<Result>(path: string, run: () => Result): Result {
 }
 
 function named(path: string, error: unknown): Error {
-  return new Error(`Cannot write ${path}: ${writeReason(error)}`, { cause: error });
+  return new Error(`Cannot change ${path}: ${writeReason(error)}`, { cause: error });
 }
 
 function lastOf(path: string): string {

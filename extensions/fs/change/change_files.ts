@@ -25,8 +25,8 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** Reverts the change after a failure. After a kill, the next process that uses the workspace reverts the change from
- * its checkpoint. Rejects with `OutsideWorkspace` if the user must first allow a path. */
+/** After a failure, reverts the change as far as possible. After a kill, the next process that uses the workspace
+ * reverts a change that has a checkpoint. Rejects with `OutsideWorkspace` if the user must first allow a path. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,

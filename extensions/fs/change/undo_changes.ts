@@ -17,7 +17,7 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { advised, Pace, reasonOf, someOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** If true, the undo also changes files with later changes or in a commit, and files that an earlier undo kept. */
+  /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
   readonly force?: boolean | undefined;
   /** If true, an undo that must keep some files changes the others. */
   readonly rest?: boolean | undefined;
@@ -38,7 +38,7 @@ interface Kept {
   readonly reason: string;
 }
 
-const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
+const BY_OTHERS = "got other changes since", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5, MAX_KEPT = 50;
 
 /** With neither `rest` nor `force`, rejects with `UndoRefused` and changes nothing if the undo must keep a file. */
@@ -170,14 +170,14 @@ export async function committedFiles(
 ): Promise<ReadonlySet<string>> {
   const files = new Map(changes.flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)));
   return await committedSince(context.root, files, async (path) => {
-    const now = await takeSnapshot(context, path).catch(() => null); // Vis does not compare an unreadable file.
+    const now = await takeSnapshot(context, path).catch(() => null);
     context.signal?.throwIfAborted();
     return now?.kind === "file" ? now.bytes : null;
   });
 }
 
-/** Maps ids of changes to files that an undo without `force` would keep, apart from files in commits. The newest change
- * must come first. */
+/** Maps ids of changes to files that an undo without `force` would keep, apart from files in commits. `changes` must
+ * begin with the latest change. */
 export async function undoFaults(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -392,7 +392,6 @@ interface UndoChoice {
   readonly force?: boolean | undefined;
 }
 
-/** The conversation "" means all conversations. */
 export function isOf({ conversationId }: Pick<Checkpoint, "conversationId">, conversation: string): boolean {
   return conversation === "" || conversationId === conversation;
 }

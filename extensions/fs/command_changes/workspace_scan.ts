@@ -69,7 +69,7 @@ export class WorkspaceScan {
       now.set(folder, seen);
       count += seen.names.length;
       if (count > MAX_LOOKED) {
-        throw new RangeError(`The workspace has more than ${MAX_LOOKED} files and folders, the limit`);
+        throw new RangeError(`The workspace has more than ${MAX_LOOKED} files and folders, the limit of a scan`);
       }
       if (!isKnown) compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {

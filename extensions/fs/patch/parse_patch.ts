@@ -189,8 +189,7 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** A program writes exact counts into the header of a hunk, but a model estimates the counts. The parser therefore
-   * tolerates wrong counts. */
+  /** A model estimates the counts in the header of a hunk, so the parser accepts some wrong counts. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];

@@ -98,7 +98,7 @@ function excerpt(text: string): string {
   return JSON.stringify(shorten(line, MAX_LINE));
 }
 
-/** The worst-case time of the engine's own search is the product of the two lengths. */
+/** The worst-case time of `String.indexOf` is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -194,7 +194,6 @@ interface Place {
   readonly start: number;
 }
 
-/** If several lines are equally similar, the following lines decide. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],

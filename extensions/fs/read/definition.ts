@@ -10,7 +10,6 @@ export interface FoundDefinition {
   readonly others?: readonly number[];
 }
 
-/** Brackets, indentation and keywords decide, so that one search serves many languages. */
 export async function findDefinition(
   context: FsContext,
   path: string,

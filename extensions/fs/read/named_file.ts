@@ -9,7 +9,7 @@ import { isHiddenSecret, MAX_READ_BYTES } from "./read_place.ts";
 /** A shorter beginning would not help the model. */
 const FEWEST = 500;
 
-/** Resolves with null for a missing path or a special file, and rejects for a binary file. Asks no user. */
+/** Resolves with null for a missing path or a special file, and rejects for a binary file. Does not ask the user. */
 export async function namedFile(
   context: FsContext,
   named: string,

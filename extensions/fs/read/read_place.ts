@@ -232,7 +232,6 @@ function optionFor(context: FsContext, place: SecretFile["place"]): string {
   return commandText(words, {});
 }
 
-/** Vis stores approval questions and sends them to channels, so a question contains no removed line of the file. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   return {
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,

@@ -145,7 +145,10 @@ export class LineMatcher {
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw refused('Cannot search for "": the pattern is empty', '".*" matches all lines');
     if (/[\r\n]/.test(pattern)) {
-      throw refused("Cannot search over line ends: Vis matches patterns line by line", "search for one line");
+      throw refused(
+        "Cannot use the pattern: it contains a line end, and Vis searches single lines",
+        "search for one line",
+      );
     }
     if (pattern.length > MAX_PATTERN) {
       throw refused(
@@ -196,7 +199,7 @@ function compile(
     const why = BEYOND.test(pattern)
       ? "patterns have no look-around and no back-references here"
       : error instanceof RE2JSSyntaxException
-      ? `${error.error}: \`${error.input}\``
+      ? `${error.error} (\`${error.input}\`)`
       : error.message;
     throw refused(`Cannot use pattern ${oneShown(pattern)}: ${why}`, "for plain text, pass {literal: true}");
   }

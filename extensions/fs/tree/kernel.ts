@@ -313,7 +313,6 @@ export class Kernel {
     }
   }
 
-  /** Returns null if the system refuses another inotify instance. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;

@@ -246,7 +246,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
-  /** If root creates an entry in the folder of another user, the entry must belong to this user. */
+  /** If root creates an entry in the folder of another user, the entry must belong to that user. */
   get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
     const { uid, gid } = this.facts;
     return IS_ROOT && uid !== 0 ? { uid, gid } : null;

@@ -69,9 +69,8 @@ export interface OpenFolder extends Disposable {
   removeFolder(name: string): void;
 }
 
-/** Paths are relative to the workspace, which is ".". A path in the repository around the workspace begins with `..`. A
- * path in an added folder is absolute. Except for `lookUnlinked` and `stamps`, methods throw `FilesystemLoop` if a folder
- * in the path is a link. */
+/** A path is absolute in an added folder, and else relative to the workspace, with `..` in the repository around it.
+ * Except for `lookUnlinked` and `stamps`, methods throw `FilesystemLoop` if a folder in the path is a link. */
 export interface Tree {
   /** The path of the workspace in its repository is "" if the workspace is the root or in no repository. */
   readonly below: string;
@@ -181,7 +180,6 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Vis may read these folders beside the workspace, and changes nothing there. */
 export class TreeWithAdded implements Tree, Disposable {
   readonly below: string;
   readonly #own: Tree & Partial<Disposable>;

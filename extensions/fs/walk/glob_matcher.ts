@@ -5,8 +5,8 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Brackets match themselves as well, because folders have names such as `[id]`. The time grows at most with pattern
- * length times path length; libraries use backtracking. */
+/** Brackets match themselves as well, in up to `MAX_BRACKETED` names, because folders have names such as `[id]`. The time
+ * grows at most with pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
@@ -172,7 +172,7 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Trying again from the newest star is sufficient, and avoids exponential time. */
+/** Trying again from the last star is sufficient, and avoids exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join, posix } from "node:path";
 
 export interface WalkEntry {
-  /** The path has `/`, and the caller's spelling of the start. */
+  /** The path uses `/` and begins with the caller's spelling of the start. */
   readonly path: string;
   readonly real: string;
   readonly type: "file" | "dir" | "link";

@@ -72,7 +72,6 @@ const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const DONE = "The login was received. Go back to the terminal.";
 const PASTE = "Copy the address of this page into the terminal.";
 
-/** Prints the address, waits until the user has logged in with a browser, and returns the login with its tokens. */
 async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   if (!isSecureUrl(url)) throw new LoginError("Its address does not begin with https, which logins need");
   const fetchFn = loginFetch(url);

@@ -195,8 +195,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** A remote server must not send Vis to programs of this machine. Throws LoginError for an address without https,
- * unless both addresses are local. */
+/** A remote server must not send Vis to programs of this machine. Throws LoginError for an address without https, unless
+ * it is local and `server` is a local address without https. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -211,7 +211,7 @@ export function loginFault(error: unknown): string {
     return `its authorization server refused to register Vis (status ${error.status}); add a header with a token instead`;
   }
   if (error instanceof OAuthError) {
-    return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? `: ${error.code}` : ""}`;
+    return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? ` (${error.code})` : ""}`;
   }
   const kind = error instanceof Error ? error.name : "unknown";
   if (error instanceof OAuthClientFlowError) {

@@ -192,7 +192,7 @@ Deno.test("/undo names the command that undoes changes of a commit anyway", asyn
 });
 
 Deno.test("/undo names the files that prevent it, /undo rest undoes the others, and /undo force all", async () => {
-  const error = "Cannot undo: b.ts got later changes from someone else; no file changed";
+  const error = "Cannot undo: b.ts got other changes since; no file changed";
   const refusal = { error, code: "files_changed", others: 1 };
   const done = { changes: [], files: [{ path: "a.ts", diff: "" }] };
   const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
@@ -208,7 +208,7 @@ Deno.test("/undo names the files that prevent it, /undo rest undoes the others, 
     await screen.until("Done: one");
     await screen.until((now) => !now.includes("Esc cancels"));
     screen.type(`/undo${ENTER}`);
-    await screen.until(/b\.ts got later changes[^]*\/undo\s+rest undoes\s+the\s+other\s+file/);
+    await screen.until(/b\.ts got other changes[^]*\/undo\s+rest undoes\s+the\s+other\s+file/);
     screen.type(`/undo rest${ENTER}`);
     await screen.until("Undid changes in a.ts");
     screen.type(`/undo force${ENTER}`);
@@ -217,7 +217,7 @@ Deno.test("/undo names the files that prevent it, /undo rest undoes the others, 
 });
 
 const KEPT_FIRST =
-  /\n Kept INDEX\.txt \(got later changes from someone else\); \/undo force\s+overwrites\s+it\. Undid changes in a\.ts/;
+  /\n Kept INDEX\.txt \(got other changes since\);\s+\/undo force\s+overwrites\s+it\.\s+Undid\s+changes\s+in\s+a\.ts/;
 
 Deno.test("/rewind shows later changes, and reverts the conversation, the files, or both", async () => {
   for (
@@ -233,7 +233,7 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
       asked.push(args);
       const change = { at: 1, change: "edit", conversationId: "", paths: ["a.ts"] };
       const changes = [{ ...change, id: "c1", queryId: "other" }, { ...change, id: "c2", queryId: known.queryId }];
-      const kept = [{ path: "INDEX.txt", reason: "got later changes from someone else" }];
+      const kept = [{ path: "INDEX.txt", reason: "got other changes since" }];
       const files = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-two\n+one\n" }];
       print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files, kept }));
       return Promise.resolve(0);
@@ -262,7 +262,7 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         screen.type(ENTER);
         await screen.until((now) =>
           now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1") &&
-          now.includes("Keeps INDEX.txt (got later changes from someone else)")
+          now.includes("Keeps INDEX.txt (got other changes since)")
         );
         // Text that is meant for the input changes nothing.
         screen.type("all of it");
@@ -282,7 +282,7 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         }
         if (choice === "b") {
           screen.type(`\x15/redo${ENTER}`);
-          await screen.until("Reapplied changes in a.ts");
+          await screen.until(/Reapplied\s+changes\s+in\s+a\.ts/);
           const redo = asked.find((args) => args.includes("--redo")) ?? [];
           assert.deepEqual(redo, ["undo", `--conversation=${branch!.conversationId}`, "--redo"]);
         }

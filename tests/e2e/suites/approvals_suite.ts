@@ -12,7 +12,7 @@ const ASKS = replyJson(
 const SAID = final("{{said}}");
 /** The answer on stdout follows the live line. */
 const RAN = /\[(?:2K|J)ran\r\n/;
-const NO = /^Cannot allow network for echo ran: /;
+const NO = /^Cannot run the command: it needs an approval of network for echo ran, and /;
 
 const RUNS = replyJson("const said = await shell.run('echo ran').then((r) => r.stdout.trim(), (e) => e.message)");
 const WRITES = replyJson(

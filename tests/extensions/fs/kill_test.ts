@@ -100,7 +100,7 @@ Deno.test("a change that fails half way is put back at once, folders that it mad
   const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+A\n" +
     "--- /dev/null\n+++ b/new/x.txt\n@@ -0,0 +1 @@\n+x\n" +
     `--- /dev/null\n+++ b/new/${"n".repeat(300)}\n@@ -0,0 +1 @@\n+x\n`;
-  assert.match(await workspace.refusal("patch", patch), /Cannot write new\/nnn/);
+  assert.match(await workspace.refusal("patch", patch), /Cannot change new\/nnn/);
   assert.equal(await workspace.text("a.txt"), "a\n");
   assert.deepEqual(await workspace.names(), ["a.txt", "locked"]);
   assert.match(await workspace.refusal("undo"), /^Nothing to undo/);

@@ -138,12 +138,14 @@ Deno.test("fs refuses a repository's own folder under any other name, and .vis t
   await workspace.call("edit", "src/a.ts", { old: "a", new: "b" });
   await Deno.rename(join(workspace.root, ".git"), join(workspace.root, "renamed"));
   await Deno.rename(join(workspace.root, ".vis"), join(workspace.root, "settings"));
-  for (const path of ["renamed/config", "renamed/hooks/pre-commit", "settings/config.jsonc"]) {
-    assert.match(
-      await workspace.refusal("writeFile", path, "evil"),
-      /files below \.git\/ and \.vis\/ are protected under any name/,
-    );
+  const own = /a folder of its path is a repository's own folder, such as \.git, which is protected/;
+  for (const path of ["renamed/config", "renamed/hooks/pre-commit"]) {
+    assert.match(await workspace.refusal("writeFile", path, "evil"), own);
   }
+  assert.match(
+    await workspace.refusal("writeFile", "settings/config.jsonc", "evil"),
+    /files below \.git\/ and \.vis\/ are protected under any name/,
+  );
   assert.match(await workspace.refusal("edit", "renamed/config", { old: "core", new: "evil" }), /protected/);
   assert.match(await workspace.refusal("move", "src/a.ts", "renamed/config2"), /protected/);
   assert.equal(await workspace.text("renamed/config"), "core\n");

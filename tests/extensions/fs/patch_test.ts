@@ -434,7 +434,7 @@ Deno.test("fs.patch() refuses a file in the place of a folder that it does not e
     await refusal(removed("d/a", "1") + added("d")),
     "Cannot patch d: it is a folder that contains d/b/c, which the patch does not remove; remove it in the patch too",
   );
-  assert.equal(await refusal(added("lib/a")), "Cannot write lib/a: a part of its path is not a folder");
+  assert.equal(await refusal(added("lib/a")), "Cannot change lib/a: a part of its path is not a folder");
   assert.match(await refusal(removed("d", "1")), /^Cannot patch d: it is a folder;/);
   assert.deepEqual(await filesOf(workspace.root), files);
 });

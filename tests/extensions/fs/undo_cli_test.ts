@@ -115,7 +115,7 @@ Deno.test("undoCli() refuses files that were changed by others, and forces them 
   await workspace.put("a.txt", "mine\n");
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt got later changes from someone else", code: "files_changed" },
+    told: { error: "Cannot undo: a.txt got other changes since", code: "files_changed" },
   });
   assert.equal((await cli(workspace, { force: true })).code, 0);
   assert.equal(await workspace.text("a.txt"), "one\n");
@@ -170,7 +170,7 @@ Deno.test("undoCli() lists the files that it could not undo, and why, with the c
       .map((one: { blocked?: { path: string; reason: string }[] }) =>
         one.blocked?.map(({ path, reason }) => `${path} ${reason}`)
       );
-  const others = (path: string): string => `${path} got later changes from someone else`;
+  const others = (path: string): string => `${path} got other changes since`;
   for (const now of ["2", "3"]) {
     for (const path of ["a.txt", "b.txt"]) await workspace.call("writeFile", path, `${now}\n`);
   }
@@ -198,8 +198,8 @@ Deno.test("undoCli() changes no file beside another program's changes, unless th
   await workspace.call("edit", [{ path: "a.txt", old: "a", new: "A" }, { path: "b.txt", old: "b", new: "B" }]);
   await workspace.put("b.txt", "mine\n");
   const texts = () => Promise.all(["a.txt", "b.txt", "c.txt"].map((name) => workspace.text(name)));
-  const kept = [{ path: "b.txt", reason: "got later changes from someone else" }];
-  const error = "Cannot undo: b.txt got later changes from someone else; no file changed";
+  const kept = [{ path: "b.txt", reason: "got other changes since" }];
+  const error = "Cannot undo: b.txt got other changes since; no file changed";
   for (const dryRun of [true, false]) {
     const refused = await cli(workspace, { dryRun, scope: "call" });
     assert.deepEqual(refused, { code: 1, told: { error, code: "files_changed", others: 1, kept } });

@@ -87,7 +87,7 @@ Deno.test("fs.undo() keeps both names of a file that another program changed, an
   await workspace.call("writeFile", "a", "1\n");
   await workspace.call("writeFile", "b", "2\n");
   await workspace.put("a", "mine\n");
-  assert.match(await workspace.refusal("undo", { steps: 2 }), /^Cannot undo: a, b got later changes from someone else/);
+  assert.match(await workspace.refusal("undo", { steps: 2 }), /^Cannot undo: a, b got other changes since/);
   assert.deepEqual(await texts(workspace), { a: "mine\n", b: "mine\n" });
 });
 

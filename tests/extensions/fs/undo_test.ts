@@ -43,7 +43,7 @@ Deno.test("fs.undo() keeps a file that another program changed since, names it, 
   await workspace.put("b.txt", "B and mine\n");
   assert.deepEqual(await workspace.call("undo"), [
     { path: "a.txt", bytes: 2, diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-A\n+a\n" },
-    { path: "b.txt", kept: "got later changes from someone else" },
+    { path: "b.txt", kept: "got other changes since" },
   ]);
   assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "B and mine\n"]);
   assert.equal(await workspace.refusal("undo"), "Nothing to undo, except in b.txt, which an undo kept");
@@ -70,7 +70,7 @@ Deno.test("fs.undo() refuses if another program changed a file between two of th
   await workspace.put("a.txt", "mine");
   await workspace.call("readFile", "a.txt");
   await workspace.call("writeFile", "a.txt", "3");
-  assert.match(await workspace.refusal("undo", { steps: 2 }), /a\.txt got later changes from someone else/);
+  assert.match(await workspace.refusal("undo", { steps: 2 }), /a\.txt got other changes since/);
   await workspace.call("undo");
   assert.equal(await workspace.text("a.txt"), "mine");
 });
@@ -84,7 +84,7 @@ Deno.test("fs.undo() leaves a folder that others use meanwhile, and a file that 
   await workspace.call("writeFile", "c.txt", "c");
   await workspace.call("remove", "c.txt");
   await workspace.put("c.txt", "another");
-  assert.match(await workspace.refusal("undo"), /c\.txt got later changes from someone else/);
+  assert.match(await workspace.refusal("undo"), /c\.txt got other changes since/);
   assert.equal(await workspace.text("c.txt"), "another");
 });
 

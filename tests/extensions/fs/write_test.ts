@@ -49,7 +49,7 @@ Deno.test("fs.writeFile() names folders, and files in place of folders", async (
   assert.match(await workspace.refusal("writeFile", ".", "x"), /it is the workspace itself/);
   assert.match(
     await workspace.refusal("writeFile", "src/a.ts/b.ts", "x"),
-    /Cannot write src\/a\.ts\/b\.ts: a part of its path is not a folder/,
+    /Cannot change src\/a\.ts\/b\.ts: a part of its path is not a folder/,
   );
   assert.deepEqual(await workspace.names("src"), ["a.ts"]);
 });

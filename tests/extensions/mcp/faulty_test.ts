@@ -317,7 +317,7 @@ test("mcp: the error of a program that its wall stopped names the settings that 
   };
   await withServers(servers, async ({ call }) => {
     await assert.rejects(call("mcp.tools", ["writer"]), /allow more with the settings write/);
-    await assert.rejects(call("mcp.tools", ["loader"]), /it has no network: set network to true/);
+    await assert.rejects(call("mcp.tools", ["loader"]), /it has no network, so set network to true/);
   });
 });
 

@@ -76,7 +76,7 @@ Deno.test("runAll() takes strings and records, whose own options win", async () 
   const options = { maxIterations: 2, vars: ["x"] };
   const answers = await runAll(env, ["a", { task: "b", vars: ["y"] }], options);
   assert.deepEqual(answers, ["of a", {
-    error: 'Cannot use the sub-query: it ended without an answer (limit_cost); its last text is "of b"',
+    error: 'Cannot finish the sub-query: it ended without an answer (limit_cost); its last text is "of b"',
   }]);
   assert.deepEqual(seen, [["a", options], ["b", { maxIterations: 2, vars: ["y"] }]]);
 });

@@ -114,7 +114,7 @@ Deno.test("undo keeps a file that another program changed after the command", as
     const undone = await call("fs.undo") as { path: string; kept?: string }[];
     assert.deepEqual(undone.map(({ path, kept }) => [path, kept ?? ""]), [["b.txt", ""], [
       "a.txt",
-      "got later changes from someone else",
+      "got other changes since",
     ]]);
     assert.equal(await workspace.text("a.txt"), "by the user\n");
   });

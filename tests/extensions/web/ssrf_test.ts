@@ -124,6 +124,10 @@ Deno.test("web.get() reaches a private address where host and port are named as 
     assert.equal((await get("http://dev.example/") as { text?: string }).text, "local");
     await assert.rejects(get("http://dev.example/on"), /the host 127.0.0.1:81 is not in web.local/);
     await assert.rejects(get("http://meta.example/"), /meta\.example has the reserved address/);
+    await assert.rejects(
+      callWeb(view({ hosts: ["*"] }), "http://meta.example/", { ...GET, outside }),
+      /meta\.example has the reserved address 169\.254\.169\.254$/,
+    );
     assert.deepEqual(outside.dialled, ["127.0.0.1:80", "127.0.0.1:80"]);
   } finally {
     await one.close();

@@ -121,7 +121,7 @@ Deno.test("vis undo without changes names the folder below or above that has the
 });
 
 Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless", async () => {
-  const error = "Cannot undo: a.txt got later changes from someone else";
+  const error = "Cannot undo: a.txt got other changes since";
   const told = async (words: readonly string[], more: object) => {
     const { code, out, err } = await run(["undo", ...words], { answer: { error, ...more }, code: 1 });
     assert.deepEqual([code, out], [1, ""]);
@@ -130,7 +130,7 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
   assert.equal(await told([], { code: "files_changed" }), `vis: ${error} (--force undoes it anyway)\n`);
   assert.equal(await told(["--redo"], { code: "files_changed" }), `vis: ${error} (--force redoes it anyway)\n`);
   assert.equal(await told([], {}), `vis: ${error}\n`);
-  const kept = [{ path: "a.txt", reason: "got later changes from someone else" }];
+  const kept = [{ path: "a.txt", reason: "got other changes since" }];
   const ways = "(--rest undoes the 2 other files; --force undoes all files)";
   assert.equal(await told([], { code: "files_changed", others: 2, kept }), `vis: ${error} ${ways}\n`);
   const folder = `vis: ${error} (--rest undoes the 2 other files and the other folder)\n`;
@@ -143,7 +143,7 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
 });
 
 Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {
-  const kept = [{ path: "b.txt", reason: "got later changes from someone else" }];
+  const kept = [{ path: "b.txt", reason: "got other changes since" }];
   const told = await run(["undo"], {
     answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept },
     code: 1,
@@ -152,7 +152,7 @@ Deno.test("vis undo names the files that it kept, and then exits with 1", async 
   assert.equal(
     told.err,
     "Undid 1 change in 1 file (vis undo --redo reapplies them)\n" +
-      "vis: Kept b.txt (got later changes from someone else); --force undoes it there too\n",
+      "vis: Kept b.txt (got other changes since); --force undoes it there too\n",
   );
   const list = await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, undone: true, kept: ["b.txt"] }] } });
   assert.match(list.out, /a\.txt b\.txt {2}undone except b\.txt\n$/);

@@ -207,9 +207,9 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
 });
 
 Deno.test("undo names the files that prevent it, and changes the rest only on request", async () => {
-  const kept = [{ path: "b.ts", reason: "got later changes from someone else" }];
+  const kept = [{ path: "b.ts", reason: "got other changes since" }];
   const report = { changes: [CHANGE], files: FILES, folders: ["made"], kept };
-  const error = "Cannot undo: b.ts got later changes from someone else; no file changed";
+  const error = "Cannot undo: b.ts got other changes since; no file changed";
   const refusal = { error, code: "files_changed", others: 1, kept } as const;
   const undo: HttpParts["undo"] = (_, { rest = false }) => Promise.resolve(rest ? report : refusal);
   await using rig = await startRig([], { undo });
