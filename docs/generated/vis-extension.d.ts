@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e0a59eeb14bcc0b3bd5bfd35a230174a085284774f338ed65fdb5c9438640c56
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1da8788f80a0ebf60f441c39ab1f09f73854aec1302aa85c33212bdc0d799453
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -435,7 +435,7 @@ export interface Extension {
   /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** For each `@path` of a user's request, Vis asks the first `namedFile` that it finds. The text has at most `chars`
-   * characters. Resolves with null or rejects if the request gets no text. */
+   * characters. Resolves with null or rejects if Vis attaches nothing. */
   readonly namedFile?: (env: EnvironmentView, path: string, options: {
     readonly chars: number;
   }) => Promise<NamedFile | null>;
@@ -520,7 +520,7 @@ export interface FunctionOptions {
    * arguments of the call. */
   readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
-   * failed, with the end of `output`. */
+   * failed, with the failures in `output` and its end. */
   readonly outcome?: (result: any) => string | CallOutcome;
   /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
@@ -553,7 +553,8 @@ export declare function value(name: string, constant: unknown, options: {
 /** Extensions see this read-only object, which docs/extend/environment.md describes. An optional key is absent if Vis
  * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
-/** These keys exist for the whole life of an environment. Objects are snapshots of the current state. */
+/** These keys exist for the whole life of an environment. `router`, `varIndex`, `extensions` and `customBindings` are
+ * snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
@@ -569,15 +570,15 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Extensions may also read these real folders, and change nothing there. The key is absent if Vis opens no folder
-   * beside the workspace, as in the locked profile. */
+  /** Extensions may also read these real folders, and change nothing there. The key is absent if the user cannot add
+   * folders, as in the locked profile. */
   readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
   /** Extensions with another namespace cannot reach this store. */
   readonly store?: OwnStore;
   readonly router?: RouterFacts;
-  /** The user did not declare these names of the realm. */
+  /** The realm has these names before the first block. */
   readonly initialNames?: ReadonlySet<string>;
   readonly varIndex?: VarIndexFacts;
   /** The extensions are in install order. */
@@ -588,7 +589,8 @@ export interface ConversationKeys {
   }[];
   /** Extensions have bound these live variables, newest first. */
   readonly customBindings?: readonly CustomBinding[];
-  /** The default limit is 1 MiB in codec bytes. Rejects if the value is not data. */
+  /** The default limit is 1 MiB in codec bytes. Rejects if no variable in scope has this name, if the value is larger
+   * than the limit, and if it is not data. */
   readonly readVar?: (name: string, options?: {
     readonly maxBytes?: number;
   }) => Promise<unknown>;
@@ -666,7 +668,8 @@ export interface QueryKeys {
   /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
    * ends with its block. Calls have this key. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Extensions learn that the call reads a file, by its path relative to the workspace. Calls have this key. */
+  /** Extensions learn that the call reads a file. The path is relative to the workspace, or absolute in an added
+   * folder. Calls have this key. */
   readonly fileRead?: (path: string) => Promise<void>;
   /** The watcher finds the files that a program may change in the workspace. Returns null if no extension can watch.
    * Calls have this key. */
@@ -835,7 +838,7 @@ export interface DoctorContext {
   readonly router?: RouterFacts;
 }
 export interface NamedFile {
-  /** The path is relative to the workspace. */
+  /** The path is relative to the workspace, or absolute in an added folder. */
   readonly path: string;
   /** A phrase tells the size, and how the model reads the rest. */
   readonly about: string;
