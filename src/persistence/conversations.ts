@@ -54,7 +54,7 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    // Another process has deleted the conversation.
+    // If both find nothing, another process has deleted the conversation.
     return made ?? await this.findExternal(facts) ?? await this.ensure(facts);
   }
 

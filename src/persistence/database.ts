@@ -164,7 +164,7 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** Kysely builds the query once for each kind of database, so `build` must not depend on values. */
+/** Kysely builds the statement once for each kind of database, so `build` must not depend on values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -176,7 +176,6 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** Kysely builds the change once for each kind of database, so `build` must not depend on values. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -201,7 +200,6 @@ function binder<V extends object>(build: Build<V, unknown>) {
 }
 
 function parametersFor<V extends object>(values: V): V {
-  // `build` passes values on without reading them, so placeholders with the same names are enough.
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
@@ -269,7 +267,6 @@ export function searchText(text: string): string {
 export class Damage extends Error {
   override readonly name = "Damage";
 
-  /** `what` completes the sentence "the database is damaged: …". */
   constructor(readonly what: string) {
     super(`The database is damaged: ${what}`);
   }
@@ -290,7 +287,6 @@ export class OwnDriver implements Driver {
   /** `turns` is null if the caller holds a connection, or if `run` takes a connection. */
   constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
-      // The types of Kysely name the columns, so the cast is safe.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
       streamQuery: () => {
         throw new Error("Cannot stream a query: this driver returns only whole results; use execute()");

@@ -114,7 +114,6 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // A failure of the log must not fail a query.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();
@@ -244,7 +243,7 @@ function largeTextStore({ db, location, busyMs, now }: Parts, converted: Convert
       try {
         if (isOwn && await encodingOf(db, large) === null) {
           throw new UsageError(
-            `Cannot read ${large}: the store has no such bytes; dropBytes or vis db prune removed them, or an export omitted them`,
+            `Cannot read ${large}: the store has no such bytes (dropBytes or vis db prune removed them, or an export omitted them)`,
           );
         }
         yield* largePieces(db, large);

@@ -158,7 +158,7 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** The end of an iteration or a run replaces its metadata. Longer former metadata remains as content that no row
+/** The end of an iteration or a run replaces its metadata, so former metadata can remain as content that no row
  * names. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);

@@ -243,7 +243,7 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** `crc` is the CRC-32 of a value that `Content.putBytes` stores in its row. A long value has a hash instead. */
+/** `crc` is the CRC-32 of a value that `Content.putBytes` stores in its row. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -411,7 +411,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
   let end = 0, at = 0;
   for (const [from, length, literal] of steps) {
     if (from + length > base.length || at + literal > literals.length) {
-      throw new RangeError("Cannot apply a difference: its steps do not fit the base");
+      throw new RangeError("Cannot apply a difference: a step exceeds the base or the new bytes");
     }
     value.set(base.subarray(from, from + length), end);
     value.set(literals.subarray(at, at + literal), end + length);
@@ -475,7 +475,6 @@ export function stepsOf(steps: string | null): Delta["steps"] {
 
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** At a boundary, 14 bits are zero, which gives pieces of about 20 KiB on average. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 

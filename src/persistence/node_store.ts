@@ -421,7 +421,6 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** The listener checks its connection every `LOOK_MS`. The server has `ANSWER_MS` to respond. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
@@ -434,7 +433,6 @@ interface Client {
   on(event: "notification", listener: (said: { readonly channel: string; readonly payload?: string }) => void): void;
 }
 
-/** Null means that the listener may have missed notifications. */
 type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
 interface PostgresListenerOptions {
@@ -497,7 +495,7 @@ export class PostgresListener {
   async #ask(client: Client, text: string): Promise<void> {
     const answer = client.query(text);
     if (!await settledWithin(answer, this.#options.answerMs)) {
-      throw new ConnectionLost(`Cannot read events: the server did not answer within ${this.#options.answerMs} ms`);
+      throw new ConnectionLost(`Cannot read events: PostgreSQL did not answer within ${this.#options.answerMs} ms`);
     }
     await answer;
   }

@@ -182,7 +182,7 @@ async function keepRequestKey(
   const isOther = known !== null && known.queryId !== queryId;
   if (isOther && known.queryId !== replaces) {
     throw new BusyError(
-      `Cannot start the request: another process has begun request ${known.queryId} with the same key (${key}); ` +
+      `Cannot start the request: request ${known.queryId} has the same key (${key}) and has already begun; ` +
         "send the request again to get that answer",
     );
   }
@@ -398,8 +398,8 @@ export async function previousTurn(
   };
 }
 
-/** Returns null for a query that did nothing and has no answer, such as a query that the user cancelled before its
- * first reply. */
+/** Returns null for a query that left neither work nor an accepted answer, such as a query that the user cancelled
+ * before its first reply. */
 async function leftBy(
   content: Content,
   { query: { queryId, status, iterations, work }, until: fork }: {
@@ -410,7 +410,6 @@ async function leftBy(
   const until = fork ? iterations : Number.MAX_SAFE_INTEGER;
   const [thinkings, pending, printed, diffs] = await together([
     newestThinkings(content, { queryId, until }),
-    // A query that ended with an answer has no unfinished block.
     status === "done" ? [] : pendingBlocks(content.db, queryId),
     status === "done" || fork !== null ? "" : cutOutput(content.db, queryId),
     work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
@@ -572,7 +571,7 @@ export async function endQuery(
   if (row.status !== "running") return;
   const left = rows.flatMap(({ iterationId }) => iterationId === null ? [] : { id: iterationId });
   if (end.status === "done" && left.length > 0) {
-    throw new Error(`Cannot end request ${queryId}: its last step is not stored`);
+    throw new Error(`Cannot end request ${queryId}: its last step has not ended`);
   }
   await storeEnd(db, { ...row, queryId, end });
   await interruptIterations(left, { db, now });
@@ -620,7 +619,7 @@ async function interruptIterations(
 }
 
 function firstWords(text: string, maxChars: number): string {
-  // The text may be very long, so only the part that may appear is read.
+  // The text may be very long, so this function reads only the part that may appear.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
   if (line.length <= maxChars && text.length <= maxChars * 4) return line;
   const cut = line.slice(0, maxChars - 1);

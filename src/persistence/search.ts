@@ -117,7 +117,6 @@ async function found(
   }));
 }
 
-/** The index has no parts of a run of `UNSPACED` characters, so the search reads the texts. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },

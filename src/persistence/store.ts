@@ -23,8 +23,8 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
-/** Methods that return a promise, except `log`, may reject with `StoreError`. A failed transaction stores nothing. A
- * write for a query rejects with `TakenOverError` once another process has ended the query as lost. */
+/** Methods that return a promise, except `log`, may reject with `StoreError`. A write for a query rejects with
+ * `TakenOverError` once another process has ended the query as lost. */
 export interface Store
   extends
     ConversationStore,
@@ -41,7 +41,7 @@ export interface Store
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
-  /** Makes this process a node of the shared database. SQLite has null. */
+  /** SQLite has null, because nodes need a shared database. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
   /** Returns problems of the file or, in PostgreSQL, of the rights of the role. */
   check(): Promise<readonly string[]>;
@@ -98,7 +98,7 @@ export interface ConversationStore {
   /** The id of a conversation selects its last used branch. A unique prefix of at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Creates a missing conversation. Concurrent calls get the same branch. */
+  /** Concurrent calls get the same branch. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
@@ -159,7 +159,6 @@ export interface EarlierTurns {
   readonly more: number;
 }
 
-/** If the newest query did nothing, the turn describes the newest query that did something, and has `since`. */
 export interface PreviousTurn {
   /** This id belongs to the newest query, even with `since`. */
   readonly queryId: string;
@@ -177,7 +176,8 @@ export interface PreviousTurn {
   readonly printed?: string;
   readonly diffs?: readonly string[];
   readonly only?: ReadingMode;
-  /** This newest query did nothing, unlike an earlier query. */
+  /** If set, this is the newest query, which left neither work nor an accepted answer. Other fields then describe an
+   * earlier query. */
   readonly since?: { readonly text: string; readonly answer: string };
 }
 
@@ -194,7 +194,7 @@ export interface EndOfIteration {
 
 export interface QueryStore {
   /** Rejects with `BusyError` while another live process holds the branch. Rejects with `UsageError` for a retry of a
-   * running query, or of a query before the last query. */
+   * running query, and of any run but the newest of the last query. */
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller must add the messages before a model call shows them. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
@@ -288,7 +288,7 @@ export interface IterationStore {
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
-  /** `position` counts from 0. Resolves with null without such an iteration. */
+  /** `position` counts from 0. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
@@ -320,7 +320,7 @@ export interface VariableStore {
   /** Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
-  /** The oldest version comes first. An unknown name has no versions. */
+  /** The oldest version comes first. */
   variableVersions(
     branchId: string,
     name: string,
@@ -333,7 +333,6 @@ export interface VariableStore {
 }
 
 export interface ChildStore {
-  /** The list of conversations omits the branch. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;
   subQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
   recordSubCall(call: SubCall): Promise<void>;

@@ -3,7 +3,7 @@ import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { openAlone } from "./sqlite/open_database.ts";
 
-/** Vis stores a text before a row refers to it, so another process may still need newer content. */
+/** Vis stores a text before a row refers to it, so another process may still need content younger than this. */
 const SETTLED_MS = 24 * 3_600_000;
 const TRIES = 3;
 

@@ -369,7 +369,6 @@ function shownStates(db: Database, segment: BranchSegment) {
 /** `text` means a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** `block` is null for system variables and given variables. */
   readonly block: string | null;
   readonly order: number;
 }

@@ -23,7 +23,6 @@ interface RunHooks {
   kill(): void;
   askToEnd(): void;
   ended(): Promise<void> | void;
-  /** `runToEnd` polls `fault`, and kills the process if the result is not null. */
   fault?(): string | null;
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Only the launcher of the program knows the token that begins a report. The output omits complete reports of at
@@ -157,7 +156,6 @@ async function readAll(
   }
 }
 
-/** The output keeps its beginning and its end and counts the bytes between, so that memory use is bounded. */
 class CappedOutput {
   readonly #half: number;
   readonly #head = new ByteBuffer();
@@ -258,7 +256,6 @@ class TokenLines implements Sink {
     this.#held = bytes.subarray(bytes.length - kept);
   }
 
-  /** The held bytes are no whole report, so they are part of the output. */
   end(): void {
     this.#next.push(this.#held);
     this.#next.end();

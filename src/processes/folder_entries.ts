@@ -53,7 +53,6 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** If true, a change after `since` could get the same time. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }

@@ -152,7 +152,10 @@ function part(bytes: Bytes, from: number, to: number): Bytes {
 function lengths(bytes: Bytes, at: number): { headerBytes: number; payloadBytes: number } {
   const headerBytes = uint32(bytes, at), payloadBytes = uint32(bytes, at + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
-    throw new ProtocolError(`Cannot read a frame: its lengths are ${headerBytes} and ${payloadBytes}`);
+    throw new ProtocolError(
+      `Cannot read a frame: its header would have ${headerBytes} bytes, and its payload ${payloadBytes}; the limits are ` +
+        `1 to ${MAX_HEADER_BYTES}, and ${MAX_PAYLOAD_BYTES}`,
+    );
   }
   return { headerBytes, payloadBytes };
 }

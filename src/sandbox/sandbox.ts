@@ -24,7 +24,6 @@ export interface HostCall {
   readonly name: string;
   readonly args: readonly unknown[];
   readonly block: number;
-  /** The iteration of the block counts from 1. */
   readonly iteration: number;
   /** Returns true once the block has ended without this call. */
   readonly isLate: () => boolean;
@@ -105,7 +104,6 @@ type BindPart = "whole" | "more" | "last";
 
 export interface RenderOptions {
   readonly deadlineMs: number;
-  /** If true, lists and objects become JSON instead of Markdown. */
   readonly json?: boolean;
 }
 

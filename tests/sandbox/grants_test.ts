@@ -287,7 +287,7 @@ Deno.test("run and ffi are no kinds of grant", async () => {
   for (const kind of ["run", "ffi", "sys", "import"]) {
     const grants = { net: [], read: [], write: [], env: [], [kind]: ["x"] };
     await assert.rejects(openSandbox({ ...options, grants }), {
-      message: `Cannot grant ${kind} x to the sandbox: it knows no such grant; choose one of net, read, write, env`,
+      message: `Cannot apply the grant ${kind} (x): the sandbox does not know it; choose one of net, read, write, env`,
     });
   }
 });

@@ -53,7 +53,7 @@ Deno.test("ChildExit distinguishes memory from other ends", () => {
   assert.deepEqual(others.map(({ outOfMemory }) => outOfMemory), [false, false, false, false]);
   assert.equal(exit({ killedFor: "Timeout (3s)" }).why, "Timeout (3s)");
   assert.match(exit({ status: signalled("SIGKILL") }).why, /outside/);
-  assert.equal(exit({ stderr: "=====\n\nlast words\n" }).why, "exit code 1: last words");
+  assert.equal(exit({ stderr: "=====\n\nlast words\n" }).why, "exit code 1 (last words)");
 });
 
 Deno.test("childProgram() gives the child the reading of its bundles and FFI, and no eval", async () => {

@@ -191,7 +191,6 @@ async function schemaOf(
   );
 }
 
-/** A `former` database has recorded this checksum of its first migration. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;

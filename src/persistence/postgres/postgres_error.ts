@@ -6,62 +6,65 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [
     /^28P01/,
     "unavailable",
-    "the server refused the user or the password; check the user in the URL, and VIS_DATABASE_PASSWORD or " +
+    "PostgreSQL refused the user or the password; check the user in the URL, and VIS_DATABASE_PASSWORD or " +
     "VIS_DATABASE_PASSWORD_FILE",
   ],
   [
     /^28/,
     "unavailable",
-    "the server refused the user, the address of this machine, or a connection without TLS; check the user in the " +
+    "PostgreSQL refused the user, the address of this machine, or a connection without TLS; check the user in the " +
     "URL, and pg_hba.conf of the server",
   ],
-  [/^3D000/, "unavailable", "the server has no such database; create it with CREATE DATABASE"],
+  [/^3D000/, "unavailable", "PostgreSQL has no such database; create it with CREATE DATABASE"],
   [/^42501/, "unavailable", "the user lacks a right; make the user the owner of the database and its tables"],
   [
     /^25006/,
     "readonly",
-    "the server or the database is read-only; give the address of the primary server, or turn " +
+    "PostgreSQL or the database is read-only; give the address of the primary server, or turn " +
     "default_transaction_read_only off",
   ],
-  [/^53100/, "full", "the disk of the server is full; free space and try again"],
-  [/^53/, "busy", "the server has too many connections or too little memory; try again"],
-  [/^57014/, "busy", "the server cancelled an operation, because of statement_timeout or of a person; try again"],
+  [/^53100/, "full", "the disk of the PostgreSQL server is full; free space and try again"],
+  [/^53/, "busy", "PostgreSQL has too many connections or too little memory; try again"],
+  [/^57014/, "busy", "PostgreSQL cancelled an operation, because of statement_timeout or of a person; try again"],
   [/^(40|55P03)/, "busy", "another write, of this process or another one, conflicts with this one; try again"],
-  [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
+  [/^XX00[12]/, "corrupt", "PostgreSQL reports damaged data; restore a backup"],
 ];
 
 /** The patterns match messages, because older runtimes report no code for faults of TLS. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [
     /^\s*SASL: .*\bpassword must be/,
-    "the server requires a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+    "PostgreSQL requires a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
   ],
   [
     /CERT_(?:HAS_EXPIRED|NOT_YET_VALID)|certificate.*(?:expired|NotValidYet|not yet valid)/i,
-    "the certificate of the server has expired or is not yet valid; renew it, or correct the clock of this machine",
+    "the certificate of the PostgreSQL server has expired or is not yet valid; renew it, or correct the clock of this machine",
   ],
   [
     /ALTNAME|not ?valid ?for ?(any ?)?name/i,
-    "the certificate of the server is for another name; use that name as the host",
+    "the certificate of the PostgreSQL server is for another name; use that name as the host",
   ],
-  [/certificate|UnknownIssuer/i, "the certificate of the server is not trusted; name its authority with sslrootcert"],
+  [
+    /certificate|UnknownIssuer/i,
+    "the certificate of the PostgreSQL server is not trusted; name its authority with sslrootcert",
+  ],
   [
     /not support SSL/,
-    "the server does not offer TLS; turn it on, or add sslmode=disable if nobody else can read the network",
+    "PostgreSQL does not offer TLS; turn it on, or add sslmode=disable if nobody else can read the network",
   ],
 ];
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns an error of another cause unchanged. The message does not repeat words of the server, which may contain
- * stored data. */
+/** Returns an error unchanged if PostgreSQL did not cause it. The message does not repeat words of the server, which
+ * may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
     new StoreError(`Cannot use database ${location}: ${words}`, code, { cause: error });
   if (error instanceof Damage) return say("corrupt", `the database is damaged (${error.what}); restore a backup`);
   if (isClosed(error)) return say("unavailable", "Vis has closed the connection");
-  if (isLost(error)) return say("unavailable", "the server does not answer; check whether it runs and can be reached");
+  if (isLost(error)) return say("unavailable", "PostgreSQL does not answer; check whether it runs and can be reached");
   const code = sqlState(error);
   if (code === "") {
     const words = refusalWords(error);
@@ -70,7 +73,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   const rule = RULES.find(([pattern]) => pattern.test(code));
   return rule
     ? say(rule[1], rule[2])
-    : say("unavailable", `the server refused an operation (${code}); the log of the server has the reason`);
+    : say("unavailable", `PostgreSQL refused an operation (${code}); the log of the PostgreSQL server has the reason`);
 }
 
 export function sqlState(error: unknown): string {
@@ -89,7 +92,7 @@ export function lostOr(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
   return isClosed(error) || refusalWords(error) !== undefined
     ? error
-    : new ConnectionLost(`Cannot continue without the server: the connection was lost (${error.message})`, {
+    : new ConnectionLost(`Cannot use PostgreSQL: the connection failed (${error.message})`, {
       cause: error,
     });
 }
@@ -109,8 +112,8 @@ export function isReadOnly(error: unknown): boolean {
 
 export function wordsOf(error: unknown): string {
   const code = sqlState(error);
-  if (code === "" || isLost(error)) return "the server does not answer";
-  return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
+  if (code === "" || isLost(error)) return "PostgreSQL does not answer";
+  return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `PostgreSQL refused an operation (${code})`;
 }
 
 /** Returns whether the same transaction may succeed later. After code 23505 (unique violation), it will find the row of

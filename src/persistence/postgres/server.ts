@@ -15,7 +15,6 @@ const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte, Vis asks the server on another connection about the statement. */
 const SILENT_MS = 5_000;
 /** Parameters take time to arrive, so the time limit grows with their size. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -35,7 +34,6 @@ interface Found {
 
 interface Client {
   readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
-  /** A pooler sends its own numbers instead of the process id of the backend. */
   readonly processID: number;
   connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
@@ -89,7 +87,7 @@ interface ServerOptions {
 }
 
 /** A silent connection is lost, unless a second connection shows that the server works on the statement, or cannot
- * know. */
+ * tell. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -144,7 +142,6 @@ export class Server {
           release: (broken = false) => this.#release(client, broken),
         };
       } catch (error) {
-        // A server that has answered before may answer again.
         if (!mayReturn(error) && !this.#wasReached) throw error;
         await this.wait(error, { start, pause, patienceMs });
       }
@@ -189,7 +186,7 @@ export class Server {
 
   #lost(error: unknown): void {
     if (this.#fault !== "" || !isLost(error) || this.#closed) return;
-    this.#fault = "the server closed the connection";
+    this.#fault = "PostgreSQL closed the connection";
     void this.take().then((connection) => connection.release(), () => {});
   }
 
@@ -279,7 +276,7 @@ export class Server {
     bytes: number,
   ): Promise<Found | readonly Found[]> {
     const state = this.#states.get(client);
-    if (!state) throw new ConnectionLost("Cannot read the answer: the connection has ended");
+    if (!state) throw new ConnectionLost("Cannot send a statement: the connection to PostgreSQL has ended");
     state.bytes += bytes;
     if (state.owed++ === 0) {
       state.heardAt = performance.now();
@@ -338,7 +335,7 @@ export class Server {
     );
     try {
       if (!await settledWithin(asked, this.#silentMs / 2)) {
-        throw new ConnectionLost(`Cannot wait for the server: it did not answer within ${this.#silentMs / 2} ms`);
+        throw new ConnectionLost(`Cannot reach PostgreSQL: it did not answer within ${this.#silentMs / 2} ms`);
       }
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
       // Behind a pooler, `processID` names no backend, so silence proves nothing.
@@ -372,7 +369,7 @@ function referenceOr(cell: unknown): unknown {
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
-/** Booleans become numbers, as in SQLite. JSON stays text. */
+/** Booleans become numbers, as in SQLite. */
 function parserOf(oid: number): (text: string) => unknown {
   if (NUMBERS.has(oid)) return Number;
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
@@ -507,7 +504,7 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** The default is verified TLS, or no TLS for a server on this machine. `sslmode` selects another mode. */
+/** The default is verified TLS, or no TLS for a server on this machine. */
 export function readAddress(text: string, password?: string): Address {
   // `URL` needs a host, but the URL of a socket names its host in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
@@ -527,10 +524,10 @@ export function readAddress(text: string, password?: string): Address {
     throw new UsageError("Cannot use the database URL: it names no database; write postgres://user@host:5432/name");
   }
   const user = percentDecoded(url.username) || "vis";
-  const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
+  const portText = url.searchParams.get("port") ?? (url.port || "5432"), port = Number(portText);
   if (!(Number.isInteger(port) && port >= 1 && port <= 65535)) {
     throw new UsageError(
-      "Cannot use the database URL: its port is not a number from 1 to 65535; write one such as 5432",
+      `Cannot use the database URL: its port is ${clip(portText, 40)}; choose a number from 1 to 65535`,
     );
   }
   const authority = url.searchParams.get("sslrootcert");

@@ -86,7 +86,6 @@ interface TransactionsOptions {
   readonly committed?: () => void;
 }
 
-/** Transactions on one connection run one after the other. */
 export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;

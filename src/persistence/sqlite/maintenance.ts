@@ -246,7 +246,9 @@ function rebuild(db: DatabaseSync, target: string): void {
     made.exec("PRAGMA journal_mode = DELETE");
     for (const { name } of objects(db, "type = 'table'")) compare(db, { made, table: name });
     const [found] = made.prepare("PRAGMA integrity_check(1)").all();
-    if (found?.integrity_check !== "ok") throw unlike(String(found?.integrity_check));
+    if (found?.integrity_check !== "ok") {
+      throw unsound(`is damaged (${String(found?.integrity_check).replaceAll("\n", " ")})`);
+    }
   } finally {
     made.close();
   }
@@ -282,12 +284,12 @@ function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSyn
   );
   const sql = `SELECT count(*) AS n, ${sums.join(", ")} FROM "${table}"`;
   const [before, after] = [db, made].map((one) => JSON.stringify(one.prepare(sql).get()));
-  if (before !== after) throw unlike(`table ${table}`);
+  if (before !== after) throw unsound(`differs from the old one in table ${table}`);
 }
 
-function unlike(what: string): StoreError {
+function unsound(fault: string): StoreError {
   return new StoreError(
-    `Cannot vacuum the database: the new file differs from the old one (${what}), and Vis keeps the old file; vis db check ` +
+    `Cannot vacuum the database: the new file ${fault}, and Vis keeps the old file; vis db check ` +
       "shows whether the database is damaged",
     "corrupt",
   );
@@ -306,7 +308,6 @@ const STALE_MS = 120_000;
 const titleOf = (conversation: string): string =>
   `(SELECT f.title FROM conversation_state_full f WHERE f.id = ${lastUsedIn(conversation)})`;
 
-/** A sub-query is not a request of the user. */
 const REQUESTS = "count(DISTINCT iif(k.conversation_state_id IS NULL, q.id, NULL))";
 
 /** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */

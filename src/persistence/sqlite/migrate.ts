@@ -146,7 +146,7 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** This connection holds the write lock meanwhile, so other processes cannot write during the copy. */
+/** The migrating connection holds the write lock, so no other process writes during the copy. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;

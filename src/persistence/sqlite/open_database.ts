@@ -56,7 +56,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
   }
 }
 
-/** SQLite cannot leave WAL mode while another process uses the database. That process has checked the pages. */
+/** SQLite cannot leave WAL mode while another process uses the database. The check then belongs to that process. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -134,7 +134,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** A file of another owner keeps its mode. The first write then shows whether the file is writable. */
+/** A file of another owner keeps its mode. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
@@ -253,7 +253,7 @@ export async function headerDamage(path: string): Promise<string | null> {
       // Another process may have written after the first read, for example the first tables of a new database.
       const again = await readBegin(file);
       if (again.size !== read.size || !again.header.equals(read.header)) continue;
-      return `the header of the file is damaged: ${what}`;
+      return what;
     }
   } finally {
     await file.close();
@@ -266,16 +266,16 @@ async function readBegin(file: FileHandle): Promise<Begin> {
 
 /** All databases of Vis have these values in the header (https://www.sqlite.org/fileformat.html). */
 function damageOf(header: Buffer): string | null {
-  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin like a database";
-  if (header.readUInt16BE(16) !== 4096) return "its pages have another size";
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "its header does not begin like a database";
+  if (header.readUInt16BE(16) !== 4096) return "its header has another page size";
   const versions = header.readUInt16BE(18);
-  if (versions !== 0x0101 && versions !== 0x0202) return "its journal has an unknown kind";
-  if (header.readUInt32BE(20) !== 0x00402020) return "its pages have another layout";
-  if (header.readUInt32BE(44) !== 4) return "its schema has another format";
-  if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
+  if (versions !== 0x0101 && versions !== 0x0202) return "its header has an unknown kind of journal";
+  if (header.readUInt32BE(20) !== 0x00402020) return "its header has another layout of pages";
+  if (header.readUInt32BE(44) !== 4) return "its header has another format of the schema";
+  if (header.readUInt32BE(56) !== 1) return "its header has another encoding of texts";
   // Vis leaves auto-vacuum, user version, application id and the reserved bytes at 0.
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
-  return empty ? null : "it has settings that no database of Vis has";
+  return empty ? null : "its header has settings that no database of Vis has";
 }
 
 /** With an empty log, the file has the number of pages in its header. */
@@ -321,9 +321,9 @@ async function logDamage(path: string): Promise<string | null> {
       // Another process may have restarted the log, or may still be writing it, so Vis reads the place again.
       if (!await isStill(file, { header, gap })) continue;
       const what = gap.frame < 0
-        ? "its header is not valid"
-        : `its frame ${gap.frame + 1} is not valid, and a complete transaction follows it`;
-      return `${path}-wal: ${what}`;
+        ? `the header of ${path}-wal is not valid`
+        : `frame ${gap.frame + 1} of ${path}-wal is not valid, and a complete transaction follows it`;
+      return what;
     }
   } finally {
     await file.close();

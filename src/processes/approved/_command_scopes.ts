@@ -42,7 +42,9 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
       : partScope(part, { place, isLine });
     if ("never" in one) return one;
     if (leftOut[at]) continue;
-    if (one.scope.length > LONGEST_SCOPE) return { never: `the command has more than ${LONGEST_SCOPE} characters` };
+    if (one.scope.length > LONGEST_SCOPE) {
+      return { never: `the command with the path of its program has more than ${LONGEST_SCOPE} characters` };
+    }
     scopes.add(one.scope);
     if (one.runs !== null) runs.add(one.runs);
   }
@@ -77,8 +79,7 @@ function offlineParts({ parts, pipes }: PlainLine): readonly boolean[] {
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 const HARMLESS_BUILTINS = words("echo true false pwd :");
-/** Some of these builtins of a possible /bin/sh run code, or change the meaning of the rest of the line. A line with
- * one of them outside `HARMLESS_BUILTINS` gets no lasting approval. */
+/** Some of these builtins of a possible /bin/sh run code, or change the meaning of the rest of the line. */
 const BUILTINS = words(`
   . [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
@@ -153,8 +154,8 @@ const OPTIONS: Readonly<
 /** These scripts of sed select lines by number or replace text, and neither run programs nor write files. */
 const READING_SED = /^(?:(?:\d+(?:,(?:\d+|\$))?|\$)[pd]|\d+q|s\/[^/\\\n]*\/[^/\\\n]*\/[gip\d]*)$/;
 
-/** A lasting approval of one of these subcommands covers other words that `isFree` accepts and that `ADDRESS` and
- * `NOT_FREE` do not match. */
+/** A lasting approval of such a subcommand also covers other arguments that `isFree` accepts and that neither `ADDRESS`
+ * nor `NOT_FREE` matches. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -172,8 +173,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
 const RUST_FILES = "what .cargo/config.toml and rust-toolchain.toml name";
 /** Without a package, these subcommands use the address that `name` of package.json may be. */
 const OF_PACKAGE = words("view v info show");
-/** A lasting approval of the network covers these subcommands of package managers with words that `READ` matches.
- * `runs` names code of the workspace that a package manager loads first. */
+/** A lasting approval of the network for such a subcommand also covers other arguments that `READ` matches. `runs`
+ * names files of the workspace that the package manager obeys. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: {
     of: words("view v info show ping search ls list audit whoami why explain"),
@@ -195,7 +196,7 @@ const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
  * their fields, and options for printed data. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** A lasting approval of the network covers these fetching subcommands with other words that `isFree` or `PACKAGE`
+/** A lasting approval of the network for such a subcommand also covers other arguments that `isFree` or `PACKAGE`
  * accepts, except addresses. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
@@ -222,19 +223,15 @@ const PLAIN = words(`
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
 /** Like programs of `PLAIN`, these programs do not use the network if `partScope` accepts their arguments. */
 const OFFLINE = words("sort find sed");
-/** These options of npm name folders below the folder of the command, or packages in such folders. */
 const NPM_FOLDERS =
   /^(?:-w|-ws|-C|--workspaces?|--include-workspace-root|--prefix|--(?:workspace|prefix)=[\w@.\/][\w@.\/-]*)$/;
-/** A lasting approval of a build tool covers these arguments, unless `ADDRESS` or `NOT_FREE` matches them. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** An address with one of these schemes may lead to code outside the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
 /** Options of these tools may name files, and words with a colon name plugins of mvn. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
-/** After these words, the next word names a script or task, except for cargo, go and dotnet. */
 const NAMED = words("run run-script task");
-/** A lasting approval covers these programs with arguments that `FREE` matches and that `ADDRESS` does not match. */
 const TOOLS: Readonly<Record<string, string>> = {
   pytest: "the tests of this workspace",
   jest: "the tests of this workspace",
@@ -319,7 +316,7 @@ function cdScope(
   },
 ): PartScope {
   const [to = "", ...rest] = args;
-  if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has more than a folder" };
+  if (rest.length > 0 || to === "" || to.startsWith("-")) return { never: "cd has other arguments than one folder" };
   if (!isFirst) return { never: "the command changes the folder twice" };
   const path = folder(resolve(cwd, to));
   if (path === null || !isWithin(path, network ? root : workspace)) {
@@ -381,7 +378,6 @@ function isBeginning(word: string, long: string): boolean {
   return name !== "" && long.startsWith(name);
 }
 
-/** A path may follow an option or be part of a list. */
 function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
   const found = args.find((word) =>
     word.split(/[=:,@\s]/).some((piece) => {
@@ -450,7 +446,6 @@ const HARMLESS_VARIABLES = words(`
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }
-/** The redirection opens no file of the workspace. */
 const REDIRECTION = /(?:[12]?>&[12]|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
 const WRITING = /[12]?>>?[ \t]*/y;
 const WRITTEN = /^[\w./][\w./+@-]*$/;
@@ -507,7 +502,7 @@ export function readCommandLine(text: string): CommandLine {
     const word = readWord(take);
     if (word === null) return { opaque: `the command has ${shown(text.charAt(at))}` };
     const isFirst = words.length === 0;
-    if (isFirst && redirected) return { opaque: "the command redirects before its command" };
+    if (isFirst && redirected) return { opaque: "a redirection stands before the command" };
     const [name = "", value] = isFirst ? word.split("=", 2) : [];
     if (value !== undefined && isHarmlessVariable(name, word.slice(name.length + 1))) continue;
     if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]|^:$/.test(word))) {

@@ -211,7 +211,9 @@ async function wallState(wall: Pick<ProgramWall, "walls">): Promise<WallState> {
   const isMac = Deno.build.os === "darwin", fault = isMac ? null : await wallFault();
   if (fault !== null) return { whole: false, some: false, reason: fault };
   const { whole, reason } = await wall.walls();
-  return whole ? { whole } : { whole, some: !isMac, reason: isMac ? reason : `commands have no namespaces: ${reason}` };
+  return whole
+    ? { whole }
+    : { whole, some: !isMac, reason: isMac ? reason : `commands have no namespaces, as ${reason}` };
 }
 
 function commandOf(argv: readonly string[]): AskedCommand {

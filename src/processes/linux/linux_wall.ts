@@ -75,7 +75,7 @@ export class LinuxWall {
         if (++faults < 2) continue;
         // Another command may have moved folders of this command, so the cause may not be the machine.
         if (await this.#makesNamespaces(options)) throw error;
-        this.#namespaces.failed(error.message); // The fault applies to all later programs.
+        this.#namespaces.failed(error.message);
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
       } finally {

@@ -94,7 +94,6 @@ function configFolder(places: SettingsPlaces): string {
   return named.startsWith("/") ? named : join(homeOf(places), ".config");
 }
 
-/** Vis reads claims again after a change of a file or folder from which they come. */
 export class ClaimCache {
   readonly #places: SettingsPlaces;
   readonly #withMissing: boolean;
@@ -208,7 +207,7 @@ async function repositoryClaims(
     const hooks = join(folder, "hooks");
     for (const name of IN_GIT) {
       const path = join(folder, name);
-      if (entryKind(path) !== "link") continue; // The claim of the folder covers other entries.
+      if (entryKind(path) !== "link") continue;
       const by = name === "hooks" ? "git runs" : "git reads";
       claims.push({ path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` });
     }
@@ -285,7 +284,6 @@ async function alternates(objects: string, from: Set<string>): Promise<readonly 
 
 const ESCAPES = new Map([["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"], ["v", "\v"]]);
 
-/** Git reads a line in quotes this way; a line without quotes stays unchanged. */
 function unquoted(line: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
   return inner?.replace(

@@ -122,7 +122,7 @@ async function indexAt(path: string, sha256: boolean): Promise<GitIndex> {
   const size = Number(stampOf(path).split(",", 1)[0]);
   if (size > MOST_INDEX_BYTES) {
     throw new Error(
-      `Cannot find the submodules of a repository: ${path} has ${size} bytes, more than the limit of ${MOST_INDEX_BYTES}; ` +
+      `Cannot run commands: the index ${path} has ${size} bytes, more than the limit of ${MOST_INDEX_BYTES}; ` +
         "start Vis outside this repository",
     );
   }

@@ -261,7 +261,6 @@ function placed(workspace: string, folder: string): string {
 
 const OF_BARE = ["HEAD", "commondir", "objects", "refs"];
 
-/** Most names are not secret, so two bytes of a name decide quickly. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
   const wanted = patterns.filter((one) => !one.startsWith("!"));
   if (wanted.some((one) => !/^(?!\*(?:.*\*)?$)[\x20-\x2e\x30-\x7e]+$/.test(one))) return () => true;

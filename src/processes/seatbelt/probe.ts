@@ -59,7 +59,6 @@ export class Probe {
         effect: () => text(at("own")) === "x\n",
       },
       { name: "read the folder of Vis", wanted: "denied", command: READ, target: place.secretFile },
-      // Without the volume, the file has no second name.
       ...exists(dataFile)
         ? [{ name: "read it through the data volume", wanted: "denied", command: READ, target: dataFile } as const]
         : [],

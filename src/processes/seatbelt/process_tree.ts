@@ -66,7 +66,7 @@ export class MacProcesses implements ProcessTable {
     const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
     const text = new TextDecoder().decode(into.subarray(0, Number(length[0] ?? 0n))).replace(/\0.*$/s, "");
     if (failed || text === "") {
-      throw new Error("Cannot identify this start of the system: kern.bootsessionuuid is missing");
+      throw new Error("Cannot identify this start of the system: it gives no kern.bootsessionuuid");
     }
     return text;
   }
@@ -151,7 +151,6 @@ export class ProcessTree {
     return all;
   }
 
-  /** Returns the number of killed processes without the root. */
   async ended(): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {

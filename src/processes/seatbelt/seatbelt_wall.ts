@@ -173,7 +173,7 @@ export class SeatbeltWall {
   #probe(): Promise<Probed> {
     return this.#probed ??= this.#try().catch((error: unknown) => {
       const why = error instanceof NotRun ? error.why : reasonOf(error);
-      return { reason: `the trial of the command wall did not run: ${why}`, rows: [] };
+      return { reason: `the trial of the command wall did not run (${why})`, rows: [] };
     });
   }
 
@@ -205,7 +205,7 @@ export class SeatbeltWall {
       });
       const rows = probe.rows(stdout);
       const fault = probeFault(rows);
-      return { reason: fault === "" ? "" : `the wall of this machine is incomplete, because ${fault}`, rows };
+      return { reason: fault === "" ? "" : `the command wall of this machine is incomplete, because ${fault}`, rows };
     } finally {
       listener.close();
       await accepted.catch(() => {});

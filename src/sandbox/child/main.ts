@@ -22,7 +22,7 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   try {
     return files.read(`${name}.cache`);
   } catch {
-    return null; // The cache could not be created on the platform of the build.
+    return null; // The build could not create a cache for this platform.
   }
 }
 

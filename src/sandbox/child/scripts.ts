@@ -25,7 +25,7 @@ type Begin = (held: ConfinedWalls) => void;
 
 export function loadBlocks(start: ChildStart, url: string): Begin {
   const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
-  if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not a function");
+  if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle does not return a function");
   return found(start);
 }
 
@@ -53,7 +53,7 @@ export function scriptValue({ text, cache }: ScriptSource, { name, filename = na
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });
   const evaluate: unknown = script.runInThisContext();
   if (typeof evaluate !== "function") {
-    throw new TypeError(`Cannot evaluate the bundle of ${name}: its script is not a function`);
+    throw new TypeError(`Cannot evaluate the bundle of ${name}: its script does not return a function`);
   }
   evaluate((module: string) => process.getBuiltinModule(module));
   const key = Symbol.for(name);

@@ -17,7 +17,6 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
-/** The key "commits.sha" means `sha` of the objects in `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Setup {

@@ -1,20 +1,18 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
-/** Encoding drops accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the
- * other losses. */
-
-/** Throws `CodecError` for a value that the codec does not support, and above the limits of depth, objects and size. */
+/** Throws `CodecError` for a value that the codec does not support, and above the limits of depth, objects and size.
+ * Without `lost`, accessors and symbol keys disappear silently. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for damaged bytes. Hostile bytes are safe: memory stays proportional to their size, and no
+/** Throws `CodecError` for malformed bytes. Hostile bytes are safe: memory stays proportional to their size, and no
  * setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table from the last four bytes. The length limits the number of values. */
+/** Returns the length of the table, which bounds the number of values, or 0 for fewer than four bytes. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
@@ -22,17 +20,16 @@ export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
 interface EncodeOptions {
   readonly maxBytes?: number;
   readonly maxSlots?: number;
-  /** Returns the name of an object's class, or the reason why the codec cannot keep the object. Without this function,
-   * such objects become plain data. The function must not run code of the value. */
+  /** The function must not run code of the value. Without this function, instances lose their class. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
-  /** With this function, the bytes keep hidden and read-only properties, and whether objects are frozen. The function
-   * receives each lost part, such as "getter" and ".total". */
+  /** With this function, the bytes also keep hidden and read-only properties, and whether objects are frozen. The
+   * arguments name a lost part, such as "getter" and ".total". */
   readonly lost?: (what: string, path: string) => void;
 }
 
 interface DecodeOptions {
   readonly maxSlots?: number;
-  /** Null refuses the bytes. Without this function, instances become plain data. */
+  /** Null refuses the bytes. Without this function, instances lose their class. */
   readonly prototypeOf?: (name: string) => object | null;
 }
 
@@ -40,7 +37,7 @@ export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
   readonly fact: string;
-  /** The path has the form `.a[3].b`. The path is "" for the value itself, and null while decoding. */
+  /** A path such as `.a[3].b` is "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(
@@ -108,10 +105,8 @@ interface Shape {
 
 const RECENT_SHAPES = 8;
 const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
-/** The index is the state of the object: 0 extensible, 1 not extensible, 2 sealed, 3 frozen. */
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** In a longer array, the codec keeps only the items, because listing its own keys would cost more than all other
- * work. */
+/** Listing the keys of a longer array would cost more than all other work. */
 const LISTED_ITEMS = 4096;
 
 /** A queue replaces recursion, so that neither depth nor cycles use the stack. */
@@ -493,7 +488,7 @@ function writeError(encoder: Encoder, value: object): void {
   if (prototype !== own.errorPrototypes[base]) encoder.instance(value);
 }
 
-/** Nothing can set the class of an existing object, so the decoder makes an Error with the name of the DOMException. */
+/** No existing object can become a DOMException, so the decoder makes an Error with this name and message. */
 function writeDomException(encoder: Encoder, value: object): void {
   encoder.lose("class DOMException");
   encoder.put("X");
@@ -550,7 +545,6 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** Most prototypes of the language and of the host carry their name as a data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";
@@ -684,8 +678,7 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Foreign code may have given a built-in object a plain prototype. The content of such an object would not survive as
- * plain data. */
+/** Foreign code may have given a built-in object, such as a Map, the prototype of plain objects. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
@@ -721,7 +714,7 @@ class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
   readonly #made = bareList<object>();
-  /** If an index exists on Array.prototype, the decoder defines items one by one. */
+  /** False if a prototype of arrays has an index, whose setter an assignment could run. */
   readonly #plainItems: boolean;
   readonly #views = bareList<View>();
   #next = 0;
@@ -742,7 +735,7 @@ class Decoder {
       return this.#decode();
     } catch (error) {
       if (error instanceof CodecError) throw error;
-      return badBytes("a record that no value has");
+      return badBytes("an invalid record");
     }
   }
 
@@ -757,10 +750,10 @@ class Decoder {
     let levelEnd = 0, depth = -1;
     for (let i = -1; !table.ended;) {
       const tag = table.raw();
-      if (tag === "+") this.#pairs(this.#made[i] ?? badBytes("properties of nothing"), false);
-      else if (tag === "=") this.#unusual(this.#made[i] ?? badBytes("properties of nothing"));
-      else if (tag === "!") this.#close(this.#made[i] ?? badBytes("a state of nothing"));
-      else if (tag === "C") this.#instance(this.#made[i] ?? badBytes("an instance of nothing"));
+      if (tag === "+") this.#pairs(this.#made[i] ?? badBytes("properties without an object"), false);
+      else if (tag === "=") this.#unusual(this.#made[i] ?? badBytes("properties without an object"));
+      else if (tag === "!") this.#close(this.#made[i] ?? badBytes("a state without an object"));
+      else if (tag === "C") this.#instance(this.#made[i] ?? badBytes("a class without an object"));
       else {
         if (++i >= this.#next) badBytes("an object that nothing refers to");
         if (i === levelEnd) {
@@ -819,7 +812,7 @@ class Decoder {
     switch (tag) {
       case "D": {
         const time = table.primitive(table.raw());
-        return this.#add(new own.Date(typeof time === "number" ? time : badBytes("a wrong date")));
+        return this.#add(new own.Date(typeof time === "number" ? time : badBytes("a date that is not a number")));
       }
       case "R":
         this.#add(new own.RegExp(this.#text(), table.string()));
@@ -833,7 +826,7 @@ class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // The view replaces the placeholder once its buffer exists.
+        return this.#add(own.create(null));
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");
@@ -891,7 +884,7 @@ class Decoder {
         const length = table.int();
         if (length > MAX_SPARSE) badBytes(`a sparse array of length ${length}`);
         this.#pairs(target, true);
-        if ((target as unknown[]).length > length) badBytes("items beyond the length");
+        if ((target as unknown[]).length > length) badBytes("items beyond the length of their array");
         (target as unknown[]).length = length;
         return;
       }
@@ -943,7 +936,7 @@ class Decoder {
     }
   }
 
-  /** The key of an item would make the array longer than its record, so the decoder refuses such a key. */
+  /** An index or `length` could make the array longer than its record. */
   #key(target: object): string {
     const key = this.#table.string();
     return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;
@@ -1060,7 +1053,7 @@ class TableReader {
     this.#tableStart = end - size;
     this.#budget = this.#size;
     const table = this.#part(this.#tableStart, size);
-    if (slotsIn(table, size) > maxSlots) badBytes("more values than allowed");
+    if (slotsIn(table, size) > maxSlots) badBytes(`more than ${maxSlots} values`);
     const slots = own.parse(own.utf8(table));
     if (!own.isArray(slots) || slots.length === 0) badBytes("a table that is not a list");
     this.#slots = slots;
@@ -1081,12 +1074,14 @@ class TableReader {
 
   int(): number {
     const n = this.raw();
-    return typeof n === "number" && n >>> 0 === n ? n : badBytes("a wrong number");
+    return typeof n === "number" && n >>> 0 === n
+      ? n
+      : badBytes("a number that is not a whole number from 0 to 4294967295");
   }
 
   count(width: number): number {
     const n = this.int();
-    return n * width <= this.#slots.length - this.at ? n : badBytes("a wrong count");
+    return n * width <= this.#slots.length - this.at ? n : badBytes("a count that exceeds the table");
   }
 
   skip(slots: number): void {
@@ -1094,7 +1089,6 @@ class TableReader {
     this.at += slots;
   }
 
-  /** Both passes read the shapes in the same order, so a shape has the same number in both. */
   newShape(bare: boolean): ReadShape {
     const keys = bareList<string>(), safe = bareList<boolean>();
     for (let n = this.count(1), i = 0; i < n; i++) {

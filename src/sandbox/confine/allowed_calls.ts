@@ -80,7 +80,7 @@ export const ALLOWED: readonly CallName[] = [
   "madvise",
   "mincore",
   "brk",
-  "pkey_mprotect", // V8 protects its code range with a protection key.
+  "pkey_mprotect",
   "pkey_alloc",
   "pkey_free",
   "membarrier",
@@ -118,7 +118,6 @@ export const ALLOWED: readonly CallName[] = [
   "rt_sigprocmask",
   "rt_sigreturn",
   "sigaltstack",
-  // memoryUsage and the garbage collector need facts about the machine.
   "getcwd",
   "getrusage",
   "sysinfo",

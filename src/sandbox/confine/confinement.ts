@@ -42,7 +42,7 @@ export class Confinement {
     if (opens(access) && !this.#libc) {
       // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
       throw new Error(
-        `Cannot grant paths or net to the sandbox: it has no kernel wall here (${this.#failed.join(", ")})`,
+        `Cannot apply the grants of the sandbox: it has no kernel wall here (${this.#failed.join(", ")})`,
       );
     }
     if (!this.#libc) return;
@@ -66,7 +66,7 @@ export class Confinement {
       this.#seccomp = failed.length === 0;
       if (!this.#seccomp && opens(this.#options.access)) {
         throw new Error(
-          `Cannot grant paths or net to the sandbox: its kernel wall is incomplete (${failed.join(", ")})`,
+          `Cannot apply the grants of the sandbox: its kernel wall is incomplete (${failed.join(", ")})`,
         );
       }
       this.#note(failed);
@@ -92,7 +92,7 @@ function openLibc(failed: string[]): Libc | null {
   try {
     return new Libc();
   } catch {
-    failed.push("process limits, Landlock, system call filter: this machine has no glibc");
+    failed.push("process limits, Landlock, system call filter: Vis cannot load glibc");
     return null;
   }
 }

@@ -17,7 +17,7 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const rules = rulesFor(abi, access);
   if (rules.unsafe.length > 0) {
     throw new Error(
-      `Cannot grant paths or net to the sandbox: ${rules.unsafe.join(", ")}, and this kernel has ${
+      `Cannot apply the grants of the sandbox: ${rules.unsafe.join(", ")}, and this kernel has ${
         abi < 1 ? "no Landlock" : `ABI ${abi}`
       }`,
     );
@@ -50,13 +50,13 @@ function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; re
     const result = libc.call("landlock_add_rule", [ruleset, PATH_BENEATH, libc.address(rule)]);
     const reason = libc.reason();
     libc.closeDescriptor(folder);
-    if (result !== 0) throw new Error(`Cannot grant ${path} to the sandbox: the kernel refused it (${reason})`);
+    if (result !== 0) throw new Error(`Cannot give the sandbox access to ${path}: the kernel refused it (${reason})`);
   }
   for (const { port, rights } of rules.ports) {
     const rule = words(rights, BigInt(port));
     const result = libc.call("landlock_add_rule", [ruleset, NET_PORT, libc.address(rule)]);
     if (result !== 0) {
-      throw new Error(`Cannot grant port ${port} to the sandbox: the kernel refused it (${libc.reason()})`);
+      throw new Error(`Cannot give the sandbox access to port ${port}: the kernel refused it (${libc.reason()})`);
     }
   }
 }
@@ -160,7 +160,7 @@ function openReal(libc: Libc, path: string): number {
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);
   const descriptor = libc.call("openat2", [AT_FDCWD, libc.address(name), libc.address(how), BigInt(how.length)]);
   if (descriptor < 0) {
-    throw new Error(`Cannot grant ${path} to the sandbox: Vis cannot open it (${libc.reason()})`);
+    throw new Error(`Cannot give the sandbox access to ${path}: Vis cannot open it (${libc.reason()})`);
   }
   return descriptor;
 }

@@ -31,7 +31,7 @@ export class Libc {
 
   /** Returns the value up to which this process may raise a limit. */
   hardLimit(resource: number): number {
-    const found = new BigUint64Array(2); // The kernel writes the current limit and the hard limit.
+    const found = new BigUint64Array(2);
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
       throw new Error(`Cannot read a limit of this process: the kernel refused it (${this.reason()})`);
     }

@@ -19,7 +19,6 @@ export interface Layer extends GrantedPath {
   readonly writable: boolean;
 }
 
-/** `inode` shows whether another file has taken the path meanwhile. */
 export interface HiddenFile {
   readonly path: string;
   readonly inode: bigint;
@@ -91,7 +90,7 @@ export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
 }
 
 function readNothing(plan: Plan): void {
-  const cannot = `${SAID.failed} Cannot start a program: the kernel gave it no input`;
+  const cannot = `${SAID.failed} Cannot start a program: the kernel refused /dev/null as its input`;
   const nothing = plan.open(cannot, "openat", [AT_FDCWD, "/dev/null", O_CLOEXEC]);
   plan.must(cannot, "dup3", [nothing, 0, 0]);
   plan.close(nothing);
@@ -379,7 +378,6 @@ function makeLink(plan: Plan, path: string, to: string): void {
   plan.must(noMounts(`link ${shown(path)}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
 }
 
-/** The new tree becomes an unchangeable root, and the process gives up all other trees. */
 function enter(plan: Plan, folder: string): void {
   const root = openGranted(plan, BASE);
   setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });

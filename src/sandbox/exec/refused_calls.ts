@@ -1,8 +1,8 @@
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
-/** A network is TCP and UDP to any address, a network with only a loopback, the same without unix sockets, or no
- * sockets at all. */
+/** Programs get TCP and UDP to any address, only a loopback, a loopback without unix sockets, or no call of
+ * `socket`. */
 export type ProgramNetwork = "internet" | "private" | "alone" | "none";
 
 const EPERM = 1, ENOSYS = 38;
@@ -125,7 +125,7 @@ const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would put keystrokes into a terminal.
-  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // Later openers of the file would wait.
+  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // A lease delays later openers of the file.
   refused("prlimit64", [NOT_ITSELF]),
   // A process may change the priority of itself and of its process group.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),

@@ -111,7 +111,6 @@ export class CallRegistry {
     await Promise.all(open.map(({ ended }) => ended.promise));
   }
 
-  /** Counts the milliseconds in which at least one call with its own deadline was open. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
     return before + (open > 0 ? performance.now() - since : 0);

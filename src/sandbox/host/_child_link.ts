@@ -31,8 +31,7 @@ interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
   /** If `onFrame` throws, Vis kills the child with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
-  /** After each chunk, the link calls `mayRead` and waits for its promise. So the main process can stop reading while
-   * too much unread data waits. */
+  /** The link reads no further chunk before this promise settles or the child ends, which bounds unread data. */
   readonly mayRead: () => Promise<void> | null;
   readonly onEnd: (exit: ChildExit) => void;
 }
@@ -78,7 +77,7 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    await null; // All frames of the same turn become one write.
+    await null; // The frames of one turn go out together.
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;
@@ -124,7 +123,7 @@ export class ChildLink {
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {
       const isWrong = error instanceof ProtocolError || error instanceof CodecError;
-      this.kill(`${isWrong ? "it sent a wrong message" : "Vis could not read its messages"}: ${reasonOf(error)}`);
+      this.kill(`${isWrong ? "it sent a wrong message" : "Vis could not read its messages"} (${reasonOf(error)})`);
       await reader.cancel().catch(() => {});
     }
   }
@@ -153,7 +152,7 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
 }
 
 export const REQUEST_MS = 15_000;
-/** The limit applies to all frames of one answer together; no child has this much memory. */
+/** The limit applies to all frames of one answer together. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
@@ -341,7 +340,7 @@ export class ChildExit {
     if (this.outOfMemory) return "it ran out of memory";
     if (this.#signal === "SIGKILL") return "something outside killed it (SIGKILL)";
     const last = stderr.trim().split("\n").find((line) => /\w/.test(line))?.slice(0, 200) ?? "";
-    return `${this.#signal ?? `exit code ${code}`}${last ? `: ${last}` : ""}`;
+    return `${this.#signal ?? `exit code ${code}`}${last ? ` (${last})` : ""}`;
   }
 }
 
@@ -468,7 +467,7 @@ function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) {
     throw new ProtocolError(
-      `Cannot read a response of the sandbox: it has ${payloads.length} parts, and the limit is one`,
+      `Cannot read a response of the sandbox: it has ${payloads.length} parts instead of one`,
     );
   }
   const fields = new FrameFields(decode(only), "answer");
@@ -549,13 +548,13 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** For a block whose child died before it reported its names. Keywords decide, because parsing could take the main
+/** Serves a block whose child ended before it reported its names. Keywords decide, because parsing could take the main
  * process too long. Destructuring patterns may add names that the block does not declare. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];
   let depth = 0, pattern = -1;
-  let isList = false; // After a comma, a variable declaration has another name.
+  let isList = false;
   const takeName = (from: number): boolean => {
     NEXT_NAME.lastIndex = from;
     const name = NEXT_NAME.exec(code)?.[1];

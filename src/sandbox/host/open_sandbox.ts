@@ -135,7 +135,7 @@ export function checkStart(
     try {
       resolveGrants({ grants, launcher, ...workspace === undefined ? {} : { workspace } });
     } catch (error) {
-      throw new ConfigError(`Cannot use extension ${namespace}: ${reasonOf(error)}`, {
+      throw new ConfigError(`Cannot use extension ${namespace}: Vis refuses a grant (${reasonOf(error)})`, {
         advice: `--no-extension ${namespace} starts Vis without it`,
         cause: error,
       });
@@ -164,7 +164,7 @@ function resolveGrants(
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
       throw new Error(
-        `Cannot grant ${kind} ${names.join(", ")} to the sandbox: it knows no such grant; choose one of ${
+        `Cannot apply the grant ${kind} (${names.join(", ")}): the sandbox does not know it; choose one of ${
           [...KINDS].join(", ")
         }`,
       );
@@ -180,7 +180,9 @@ function resolveGrants(
   const paths = [...grants.read, ...grants.write];
   if (launcher.length > 0 && paths.length > 0) {
     throw new Error(
-      `Cannot grant ${paths.join(", ")} to the sandbox: the launcher ${launcher.join(" ")} may run it on another ` +
+      `Cannot give the sandbox access to ${paths.join(", ")}: the launcher ${
+        launcher.join(" ")
+      } may run it on another ` +
         "machine; unset sandbox.launcher, or deny the extension that declares the grant",
     );
   }
@@ -192,7 +194,10 @@ function resolveGrants(
     write: grants.write.map((path) => realPath("write", { path, workspace })),
     env: grants.env.map((name) => {
       if (!VARIABLE.test(name)) {
-        throw new Error(`Cannot grant env to the sandbox: ${name} is not the name of a variable`);
+        throw new Error(
+          `Cannot give the sandbox the environment variable ${name}: its name must begin with a letter or _, and ` +
+            "contain only letters, digits and _",
+        );
       }
       return { name, value: (Object.hasOwn(environment, name) ? environment[name] : null) ?? null };
     }),
@@ -220,7 +225,7 @@ function realPath(
     return { path: real, folder: isDirectory };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) refuse("does not exist");
-    if (error instanceof Deno.errors.PermissionDenied) refuse(`cannot be reached: ${fileFault(error)}`);
+    if (error instanceof Deno.errors.PermissionDenied) refuse(`cannot be reached (${fileFault(error)})`);
     throw error;
   }
 }
@@ -321,7 +326,7 @@ class ConfinedSandbox implements Sandbox {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
-    if (this.#active) return refusedRun("Cannot run a block: another one is running");
+    if (this.#active) return refusedRun("Cannot run a block: another block is running");
     let code: Bytes;
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
@@ -358,10 +363,9 @@ class ConfinedSandbox implements Sandbox {
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
-    this.#rests = false; // The child evaluates sources.
+    this.#rests = false;
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // The child checks the code of functions and classes before it evaluates that code.
     const code = images.some(({ kind }) => kind === "function" || kind === "class");
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
@@ -434,7 +438,7 @@ class ConfinedSandbox implements Sandbox {
       return read();
     } catch (error) {
       if (error instanceof ProtocolError || error instanceof CodecError) {
-        this.#link.kill(`it sent an unreadable answer: ${reasonOf(error)}`);
+        this.#link.kill(`it sent an unreadable answer (${reasonOf(error)})`);
       }
       throw error;
     }
@@ -471,13 +475,13 @@ class ConfinedSandbox implements Sandbox {
   #activeOf({ header }: Frame, key: string): ActiveRun {
     const active = this.#active;
     if (!active?.is(new FrameFields(header, header.t).id(key))) {
-      throw new ProtocolError("Cannot accept a message: it belongs to no run");
+      throw new ProtocolError("Cannot accept a message: it does not belong to the current run");
     }
     return active;
   }
 
   #onReady(header: Header): void {
-    if (this.#walls) throw new ProtocolError("Cannot become ready: the child was ready before");
+    if (this.#walls) throw new ProtocolError("Cannot accept a ready message: the child was ready before");
     this.#walls = readReady(header);
     // If the caller abandoned the start, a child behind a killed launcher still starts, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
@@ -684,7 +688,9 @@ export class BlockOutput {
     }
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
-    if (++this.#frames > most) throw new ProtocolError("Cannot accept output: the block sent too many messages");
+    if (++this.#frames > most) {
+      throw new ProtocolError(`Cannot accept output: the block sent more than ${Math.floor(most)} messages, the limit`);
+    }
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
     if (this.#chars > this.#cap) {

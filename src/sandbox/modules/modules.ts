@@ -56,9 +56,9 @@ export function sucraseText(): string {
   for (const path of SUCRASE) {
     try {
       return Deno.readTextFileSync(new URL(path, import.meta.url));
-    } catch { /* If the script is missing here, the next place is tried. */ }
+    } catch { /* The script may be at the next place. */ }
   }
-  throw new Error("Cannot strip types: sucrase.js is missing; run bin/deno task build");
+  throw new Error("Cannot strip types: Vis cannot read sucrase.js; run bin/deno task build");
 }
 
 type SucraseTransform = typeof transform;
@@ -70,7 +70,7 @@ export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
 
 function evaluate(script: ScriptSource): SucraseTransform {
   const found = scriptValue(script, { name: "sandbox.sucrase" });
-  if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase makes no function");
+  if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase does not return a function");
   return found;
 }
 
@@ -312,7 +312,6 @@ function strippedFault(text: string, run: () => unknown): Fault | null {
   }
 }
 
-/** Both parsers append the position to their message, so this function reads the position there and cuts it off. */
 function textFaultOf({ message }: Error): Fault | null {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^(?:Error transforming .*?: )?(.*?)\s*\((\d+):\d+\)$/s.exec(message) ?? [];

@@ -63,7 +63,7 @@ export const storeQueryCases: readonly StoreCase[] = [
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const iterationId = await store.beginIteration(newIteration(queryId, 0, { blocks: ["a"] }));
-      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last step is not stored/);
+      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last step has not ended/);
       const saved = [image("a")];
       const iteration = iterationEnd([block("a", { saved })], { system: [{ name: "$answer", text: "42" }] });
       await assert.rejects(store.endQuery(queryId, queryEnd(), { iterationId: "none", iteration }), /does not exist/);
@@ -111,7 +111,7 @@ export const storeQueryCases: readonly StoreCase[] = [
     async run(store) {
       const { queryId } = await begun(store);
       const iterationId = await store.beginIteration(newIteration(queryId, 0));
-      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last step is not stored/);
+      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last step has not ended/);
       assert.equal((await store.query(queryId))?.running, true);
       await Promise.all([store.endIteration(iterationId, iterationEnd([])), store.endQuery(queryId, queryEnd())]);
       assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done"]);

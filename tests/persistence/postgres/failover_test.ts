@@ -21,17 +21,17 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: "is read-only",
     ...{ begin: "SET default_transaction_read_only = on", end: "RESET default_transaction_read_only" },
-    fault: /^the server or the database is read-only/,
+    fault: /^PostgreSQL or the database is read-only/,
   },
   {
     name: "has no room for connections",
     ...{ begin: "CONNECTION LIMIT 0", end: "CONNECTION LIMIT -1" },
-    fault: /^the server has too many connections/,
+    fault: /^PostgreSQL has too many connections/,
   },
   {
     name: "accepts no connections",
     ...{ begin: "ALLOW_CONNECTIONS false", end: "ALLOW_CONNECTIONS true" },
-    fault: /^the server refused an operation \(55000\)/,
+    fault: /^PostgreSQL refused an operation \(55000\)/,
   },
 ];
 
@@ -70,6 +70,6 @@ test("a process that has not written anything does not wait for a server that is
   const store = await openStore({ path: url });
   const made = store.createConversation({ title: "t", channel: "http", workspace: "/w" });
   await assert.rejects(made, (error) => error instanceof StoreError && error.code === "readonly");
-  assert.match(await store.writeFault(), /^the server or the database is read-only/);
+  assert.match(await store.writeFault(), /^PostgreSQL or the database is read-only/);
   await store.close();
 });

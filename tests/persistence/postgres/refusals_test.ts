@@ -83,10 +83,10 @@ test("reads that are always in conflict end", async (postgres) => {
 const TOLD = [
   ["40001", /another write, of this process or another one, conflicts with this one; try again/, 503],
   ["40P01", /another write, of this process or another one, conflicts with this one; try again/, 503],
-  ["53100", /the disk of the server is full; free space/, 503],
+  ["53100", /the disk of the PostgreSQL server is full; free space/, 503],
   ["53200", /too many connections or too little memory; try again/, 503],
   ["53300", /too many connections or too little memory; try again/, 503],
-  ["25006", /the server or the database is read-only; give the address of the primary server/, 503],
+  ["25006", /PostgreSQL or the database is read-only; give the address of the primary server/, 503],
 ] as const;
 
 for (const [code, words, status] of TOLD) {

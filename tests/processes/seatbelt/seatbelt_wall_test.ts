@@ -73,7 +73,7 @@ Deno.test(
         assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
         await assert.rejects(
           wall.spawn(workspace, ["touch", "made"]),
-          new RegExp(`^Error: Cannot run commands: the wall of this machine is incomplete`),
+          new RegExp(`^Error: Cannot run commands: the command wall of this machine is incomplete`),
         );
         assert.equal((await started()).length, 1, "only the probe ran");
       });

@@ -29,9 +29,9 @@ Deno.test("openSandbox() rejects with SandboxEnded when a child greets it wrongl
 
 /** Each must end the child with this reason, and never harm the main process. */
 const LIES: Readonly<Record<string, RegExp>> = {
-  "garbage": /its lengths are/,
-  "a header too long": /its lengths are/,
-  "a payload too long": /its lengths are/,
+  "garbage": /its header would have/,
+  "a header too long": /its header would have/,
+  "a payload too long": /its header would have/,
   "an answer to nobody": /no request with the id \S+ waits for it/,
   "an id that is no id": /field "id" is not valid/,
   "an id that is no text": /field "id" is not valid/,
@@ -56,11 +56,11 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "more calls than allowed": /64 calls are running/,
   "a cancel of nothing": /not made/,
   "a pong of nothing": /no ping with the id \S+ waits for a reply/,
-  "settled of another run": /no run/,
-  "output of another run": /no run/,
+  "settled of another run": /not belong to the current run/,
+  "output of another run": /not belong to the current run/,
   "output to another stream": /field "stream" is not valid/,
   "output too long": /a message has 70000/,
-  "output without end": /too many messages/,
+  "output without end": /more than \d+ messages, the limit/,
   "a frame cut off": /middle of a message/,
   "an exit without a word": /exit code 0/,
   "a panic": /panicked/,

@@ -98,7 +98,7 @@ export class Blocks {
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
-    this.#stopWork(owner, "its block's background work did not pause"); // The work would stop the next turns.
+    this.#stopWork(owner, "its block's background work did not pause"); // Otherwise, the work would use up the next turns.
     this.#parts.notes.add("Vis stopped background work: it ran too long without a pause");
   }
 
@@ -282,7 +282,7 @@ export class Blocks {
       try {
         if (active.ending) this.#report(active, active.ending);
       } catch (error) {
-        this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
+        this.#parts.end(`a block broke the realm (${this.#parts.preview(error)})`);
       }
     });
   }

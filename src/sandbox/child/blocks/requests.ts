@@ -125,7 +125,6 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** The child disables host calls while sources run, so a restore repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // The child does not check data of the main process.

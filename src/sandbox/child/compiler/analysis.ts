@@ -296,7 +296,6 @@ class FreeNames {
   }
 }
 
-/** These names belong to the language, so they are not dependencies of a block. */
 export const LANGUAGE_NAMES: ReadonlySet<string> = new Set(
   `AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date
   DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array

@@ -24,7 +24,7 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   const { body } = text.program;
   const add = (one: Declaration): void => {
-    found.delete(one.name); // The last declaration and its position count.
+    found.delete(one.name);
     found.set(one.name, one);
   };
   body.forEach((node, i) => {
@@ -71,7 +71,7 @@ export function askedLast(program: Program): "call" | "value" | null {
   const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
   if (asked.type !== "CallExpression") return "value";
   const { callee } = asked;
-  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // `answer` never returns a value.
+  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // `answer` returns no value.
 }
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {

@@ -23,7 +23,6 @@ import {
   type SourceEdit,
 } from "./positions.ts";
 
-/** The parser looks up each new name among all others, which takes quadratic time in a list. */
 class ScopeNames extends Array<string> {
   #all: Set<string> | null = null;
 
@@ -333,7 +332,7 @@ function separatedLines(
   if (all.length === 0) return null;
   const whole = applyEdits(js, all);
   if (parses(whole.text)) return whole;
-  let edits: readonly SourceEdit[] = []; // Some of the lines are inside the brackets of an expression.
+  let edits: readonly SourceEdit[] = [];
   for (const edit of all.slice(0, MAX_SEPARATED)) {
     if (parses(applyEdits(js, [...edits, edit]).text)) edits = [...edits, edit];
   }

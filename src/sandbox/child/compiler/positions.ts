@@ -106,7 +106,7 @@ interface LinePair {
 }
 
 function alignLine({ line, source, from, to }: LinePair, map: number[]): void {
-  const absent = new Set<string>(); // The rest of the source lacks these names.
+  const absent = new Set<string>();
   let at = 0;
   map.push(from, to, 0);
   for (let i = 0; i < line.length;) {

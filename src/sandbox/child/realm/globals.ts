@@ -136,7 +136,7 @@ function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   // The sandbox makes functions such as `print` elsewhere, and the host knows their names.
   const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
   if (typeof own === "string" && own !== "") return own;
-  throw new captured.TypeError("Cannot describe this function: the sandbox did not make it");
+  throw new captured.TypeError("Cannot describe this function: it has no name");
 }
 
 function place(roots: Plain, { name, value }: { readonly name: string; readonly value: unknown }): void {
@@ -148,7 +148,7 @@ function place(roots: Plain, { name, value }: { readonly name: string; readonly 
   const alias = name.slice(0, dot);
   const root = roots[alias] ??= Object.create(null);
   if (typeof root !== "object" || root === null) {
-    throw new TypeError(`Cannot define the global "${name}": the sandbox uses this name`);
+    throw new TypeError(`Cannot define the global "${name}": the sandbox uses the name ${alias}`);
   }
   captured.defineProperty(root, name.slice(dot + 1), { value, enumerable: true });
 }

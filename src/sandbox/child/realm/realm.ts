@@ -67,7 +67,9 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   }
   if (!Reflect.setPrototypeOf(globalThis, Object.prototype)) left.push("prototype");
   const define: unknown = new captured.Script(DEFINE, { filename: "realm" }).runInThisContext();
-  if (typeof define !== "function") throw new TypeError("Cannot empty the realm: the bundle made no function");
+  if (typeof define !== "function") {
+    throw new TypeError("Cannot empty the realm: its script does not return a function");
+  }
   captured.apply(define as (...args: unknown[]) => void, undefined, [
     ABSENT.filter((key) => !(key in added)),
     { ...kept, ...added },
@@ -123,7 +125,7 @@ export function resetStackLimit(): void {
     value: STACK_FRAMES,
     writable: true,
     enumerable: true,
-    configurable: false, // No code could add it again.
+    configurable: false, // `Error` accepts no new property, so nothing could restore a deleted one.
   };
   try {
     captured.defineProperty(captured.Error, "stackTraceLimit", own);
@@ -145,7 +147,7 @@ const NATIVE = "function toString() { [native code] }";
 export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
   const { toString } = {
     toString(this: object): string {
-      if (typeof this !== "function") return look.functionText(this); // `functionText` throws here.
+      if (typeof this !== "function") return look.functionText(this);
       return this === toString ? NATIVE : sourceOf(this) ?? withoutSuffix(look.functionText(this));
     },
   };

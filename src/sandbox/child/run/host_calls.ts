@@ -125,14 +125,17 @@ export class HostCalls {
     if (!call) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
     this.#free(call);
     this.#sendNext();
-    if (call.gaveUp) return; // The call is already rejected.
+    if (call.gaveUp) return;
     this.#closed(call);
     let value: unknown, failed = !ok;
     try {
       value = decode(payload);
       if (ok) this.#options.results.mark(call.name, value);
     } catch (cause) {
-      value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
+      value = {
+        name: "Error",
+        message: `Cannot read the answer of ${call.name}: its bytes are not valid (${reasonOf(cause)})`,
+      };
       failed = true;
     }
     const settle = () => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value);
@@ -168,7 +171,7 @@ export class HostCalls {
     if (call.gaveUp) return;
     call.gaveUp = true;
     this.#closed(call);
-    if (!call.sent) this.#free(call); // The call was cut off, so no answer will free it.
+    if (!call.sent) this.#free(call); // The child did not send the call, so no answer will free it.
     call.payload = null;
     this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })), call.run);
   }
@@ -191,7 +194,7 @@ export class HostCalls {
     for (let call = this.#first; call; call = this.#first) {
       if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
       if (call.payload) this.#send(call, call.payload);
-      else this.#first = call.next; // The caller gave up this call.
+      else this.#first = call.next;
     }
   }
 

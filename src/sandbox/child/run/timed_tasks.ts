@@ -23,8 +23,7 @@ class Tasks {
     this.#tasks[this.#tasks.length] = { run, owner };
   }
 
-  /** The queue removes a task before it runs, so that a stopped turn does not repeat the task. The first task of
-   * another owner waits. */
+  /** The queue removes a task before it runs, so that a stopped turn does not repeat the task. */
   runAll(): void {
     const { owner } = this;
     while (this.waiting && this.owner === owner) this.#tasks[this.#next++]!.run();
@@ -45,8 +44,7 @@ interface TurnOptions {
  * Each limit is therefore far above an ordinary turn. */
 const SHORTEST_MS = 50;
 
-/** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate.
- * Waiting tasks of one owner share a turn. */
+/** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate. */
 export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
@@ -82,8 +80,8 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt these lists.
-   * Inside a turn, `run` therefore waits for the end of the turn. */
+  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt these
+   * lists. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();

@@ -93,7 +93,7 @@ export class Restoring {
     this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
     if (typeof value !== "function") {
-      throw new look.TypeError("its source makes no function");
+      throw new look.TypeError("its source gives no function or class");
     }
     this.#parts.functions.add(value, { name, source, requires });
   }

@@ -194,8 +194,6 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Returns the variable as it is now, although the running block has not ended. Returns null for a name without a
-   * variable, and for a large value that equals its stored version. */
   present(name: string): VariableImage | null {
     if (!look.hasOwn(this.#global, name)) return null;
     const value = this.#get(name), entry = { ...this.#entries[name] ?? newEntry(name) };

@@ -29,11 +29,11 @@ export function preview(
     if (lines !== null) return lines.whole ? lines.text : lines.text + more;
     const previewer = new Previewer({ depth, items, chars, ms });
     const text = previewer.text(value);
-    const most = chars * 2 + 200; // Indentation is not counted during traversal.
+    const most = chars * 2 + 200; // The traversal does not count indentation.
     const shown = text.length <= most ? text : `${look.slice(text, 0, most)}...`;
     return previewer.complete && shown === text ? shown : shown + more;
   } catch {
-    return "[Not shown]"; // The stack or the heap is exhausted.
+    return "[Not shown]"; // The stack or the heap may be exhausted.
   }
 }
 
