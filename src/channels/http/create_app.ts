@@ -178,7 +178,6 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
 
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
-/** For small bodies, `createHash` is faster than Web Crypto. */
 const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };

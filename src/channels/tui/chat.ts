@@ -25,7 +25,6 @@ import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
-/** The user probably still watches the end of a shorter request. */
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
@@ -126,7 +125,6 @@ export class ChatController {
     return this.#running;
   }
 
-  /** True while the end of Vis would cancel a request. */
   get isWorking(): boolean {
     const turn = this.#running?.turn;
     return turn !== undefined && !turn.cancelling && !turn.ended;

@@ -181,8 +181,6 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
   readonly shownCode: JSX.Element;
 }
 
-/** After the end of the request, the diffs of a block are folded, because the page shows changed files below the
- * answer. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
   const { lines, isCode, refused, threw } = blockLine(
     { code, tally, result },

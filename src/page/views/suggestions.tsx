@@ -141,7 +141,7 @@ export function Suggestions(): JSX.Element | null {
             if (at === now.at) node?.scrollIntoView({ block: "nearest" });
           }}
           onMouseDown={(event) => {
-            event.preventDefault(); // The input keeps the focus.
+            event.preventDefault();
             choose(at);
           }}
         >

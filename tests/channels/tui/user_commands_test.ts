@@ -198,3 +198,13 @@ Deno.test("/review asks for findings in the uncommitted changes, in a commit, an
     assert.match(asked[2] ?? "", /since this branch left main/);
   });
 });
+
+Deno.test("the screen shows the last 20 lines of a command, and counts the earlier lines", async () => {
+  const text = Array.from({ length: 21 }, (_, at) => `line ${at}\n`).join("");
+  const runCommand: RunCommand = (_, { onOutput }) => Promise.resolve(onOutput(text)).then(() => "");
+  await withScreen([], { parts: { runCommand }, rows: 40 }, async ({ screen }) => {
+    screen.type(`!list${ENTER}`);
+    const shown = await screen.until("… 1 earlier line (Ctrl-O)");
+    assert.match(shown, /line 1\n[^]*line 20/);
+  });
+});

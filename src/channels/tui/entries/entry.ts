@@ -19,7 +19,6 @@ export interface DisplayOptions {
   readonly undone: ReadonlySet<string>;
 }
 
-/** If drawing fails, the entry shows a notice, so that one faulty text does not block its conversation. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;

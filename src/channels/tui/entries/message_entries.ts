@@ -52,7 +52,6 @@ function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** Vis may still refuse the answer, so a draft is dim. */
 export class AnswerEntry extends DrawnEntry {
   readonly isLandmark = true;
   readonly #shown: () => DisplayOptions;
