@@ -63,7 +63,6 @@ async function opened(workspace: string): Promise<readonly Opened[]> {
   return found;
 }
 
-/** The first run loads the modules, so it does not count. */
 async function bound(): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at <= RUNS; at++) {

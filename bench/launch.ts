@@ -10,7 +10,6 @@ interface Places {
   readonly home: string;
 }
 
-/** The first start makes the database and fills the runtime's caches, so it does not count. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
   try {

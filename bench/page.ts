@@ -9,7 +9,6 @@ const USABLE = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime)).observe({ type: "mark", buffered: true });
 })`;
 
-/** Returns no figures without a Chromium. */
 export async function page({ all }: Programs): Promise<readonly Figure[]> {
   if (CHROMIUM === "") return [];
   const { browser, close } = await launchChromium();
@@ -33,7 +32,6 @@ export async function page({ all }: Programs): Promise<readonly Figure[]> {
   }
 }
 
-/** The page does not use the model, so no server listens at the model's address. */
 async function load(program: Program, measure: (url: string) => Promise<number>): Promise<number[]> {
   await using served = await startServed(program, { baseUrl: "http://127.0.0.1:9", config: {} });
   const samples: number[] = [];

@@ -7,7 +7,6 @@ import { startSlowModel } from "./support/slow_model.ts";
 const CONVERSATIONS = 500, AT_ONCE = 16, SETTLE_MS = 3_000;
 const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
 
-/** The conversations have run code, and the settings leave the limits of sandboxes at their defaults. */
 export async function rest({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");

@@ -19,7 +19,6 @@ const CHILDREN = 7;
 const LONG_BLOCKS = 7, LONG_CHARS = 256 << 10;
 const MIB = 1 << 20;
 
-/** This process, from source, sends the blocks to both kinds of child. */
 export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { way, path } of all) {

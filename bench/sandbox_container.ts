@@ -27,7 +27,6 @@ export async function sandboxContainer({ all }: Programs): Promise<readonly Figu
       found: emptySamples(),
     },
   ];
-  // The first turn fills caches of the system.
   for (let time = 0; time <= STARTS; time++) {
     for (const place of measured) await measure(program.path, { ...place, counts: time > 0 });
   }

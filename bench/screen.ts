@@ -11,7 +11,6 @@ const IDLE_MS = 1_500;
 const PER_SECOND = 200, TOKENS = 2_000, KEYS = 120, KEY_EVERY_MS = 70;
 const FRAME_MS = 16.7;
 const ANSWERS = 20, LINES = 500, PAGES = 250;
-/** These texts show that the screen is complete, and that Vis reads keys. */
 const USABLE = "demo scripted", READY = "Ask anything";
 /** A terminal shows a frame whole at this sequence. */
 const FRAME_END = "\x1b[?2026l";
@@ -50,7 +49,7 @@ async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
     await pause(IDLE_MS);
     const before = used(terminal);
     await pause(IDLE_MS);
-    if (time > 0) { // The first run makes the database.
+    if (time > 0) {
       ms.push(usable);
       start.push(begun * 1_000);
       mb.push(proportionalMb(terminal.pids()));

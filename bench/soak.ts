@@ -14,7 +14,6 @@ const TOLD_MS = 300_000;
 
 const CONFIG = { server: { requestsPerMinute: 1_000_000, burst: 100_000 } };
 
-/** The field `cpuSeconds` is about the main process. */
 interface Sample {
   readonly ms: number;
   readonly mb: number;

@@ -50,7 +50,6 @@ async function longQuery(path: string) {
   return { times, early: between(10 - WINDOW, 10 + WINDOW), late: between(ITERATIONS - 2 * WINDOW, ITERATIONS) };
 }
 
-/** Before each list but the first, this process changes the database. */
 async function listing(path: string): Promise<readonly number[]> {
   const store = await openStore({ path });
   const facts = { title: "A conversation", channel: "http", workspace: "/work" };

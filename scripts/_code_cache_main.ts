@@ -40,7 +40,7 @@ class OwnPipe {
   /** The script of the child runs blocks only after `begin` has replaced stdin and stdout. */
   begin(): void {
     const readSync = (into: Bytes): number => {
-      const bytes = this.#sent.shift()!; // The answer to a call is already in `#sent`.
+      const bytes = this.#sent.shift()!;
       into.set(bytes);
       return bytes.length;
     };

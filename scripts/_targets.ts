@@ -1,4 +1,3 @@
-/** Deno compiles for these platforms, and Vis supports them. */
 export const TARGETS: readonly string[] = [
   "x86_64-unknown-linux-gnu",
   "aarch64-unknown-linux-gnu",

@@ -19,7 +19,6 @@ import { ROOT } from "./_project.ts";
 /** These kernels have Landlock ABI 6 and 2. */
 const KERNELS = ["6.12", "6.1"];
 const USERS = new Map([["root", 0], ["nobody", 65534]]);
-/** These Debian packages include the locale that commands get (libc-bin). */
 const PACKAGES = "bash dash git libc-bin perl util-linux procps coreutils findutils";
 const MEMORY_MIB = 3072, SECONDS = 7200;
 /** A child may need half a minute to start on a busy host. */
@@ -61,7 +60,6 @@ const GRAPH = z.object({
 type Graph = z.infer<typeof GRAPH>;
 type Package = Graph["npmPackages"][string];
 
-/** Returns false after a wrong result. Throws `Error` if a machine gives no result. */
 export async function attacksOnArm64(page: string, args: readonly string[]): Promise<boolean> {
   const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
   const [onlyKernel, onlyUser, onlyPart] = only?.split("/") ?? [];
@@ -80,14 +78,14 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     );
   }
   const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
-  await Deno.chmod(folder, 0o755); // Every user of the machine must be able to read the folder.
+  await Deno.chmod(folder, 0o755);
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
     for (const one of wanted) {
       runs.push(await runOn({ program, folder, parts, ...one }));
       const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-      await Deno.writeTextFile(page, text); // Each machine takes many minutes, so the page gets its results at once.
+      await Deno.writeTextFile(page, text);
     }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {

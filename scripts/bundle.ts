@@ -14,7 +14,6 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** This program stores V8's code cache next to each script of the folder that its argument names. */
 export const CACHE_MAKER = "build/code_cache";
 
 export const PAGE_FOLDER = "build/page";
@@ -24,7 +23,6 @@ export const PAGE_ENTRY = "src/page/app.tsx";
 /** Vis evaluates these files as scripts, each of which is a function of `require`. */
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
-/** The time of this file is just before the build read the sources. */
 const STAMP = "build/sandbox/.stamp";
 const SOURCES = [
   "src/sandbox",
@@ -61,7 +59,6 @@ async function bundleFile(entry: string, output: string): Promise<void> {
   if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
 }
 
-/** Modules that the page loads on demand have their own files. */
 async function bundlePage(fresh: string): Promise<void> {
   await bundle(PAGE_ENTRY, ["--platform", "browser", "--code-splitting", "--outdir", fresh]);
   const output = join(ROOT, PAGE_FOLDER);
@@ -72,7 +69,6 @@ async function bundlePage(fresh: string): Promise<void> {
   }
 }
 
-/** With V8's code caches, a child starts faster. */
 async function makeCodeCaches(folder: string): Promise<void> {
   await bundle("scripts/_code_cache_main.ts", ["-o", join(ROOT, CACHE_MAKER, "main.js")]);
   // V8 refuses a cache of a process that had other flags.
@@ -92,7 +88,6 @@ async function replaceSandbox(fresh: string): Promise<void> {
   for (const cache of caches) await Deno.rename(join(fresh, cache), join(output, cache));
 }
 
-/** A rename lets a reader see either the old or the new file. An equal file keeps its time. */
 async function replace(fresh: string, output: string): Promise<void> {
   if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }
@@ -143,7 +138,6 @@ export async function bundleAll(): Promise<void> {
   }
 }
 
-/** Later runs then need no registry. */
 async function fetchPackages(): Promise<void> {
   const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot get the packages of main.ts: ${stderr.trim()}`);

@@ -40,7 +40,6 @@ function written(code: string, { tokens, comments }: ModuleTokens): string {
   return parts.join("").trim() + "\n";
 }
 
-/** The bundler names the source file in a comment above its code. */
 function isKept({ type, value, start }: Comment, code: string): boolean {
   if (/^!|@license|@preserve|copyright/i.test(value)) return true;
   return type === "Line" && (start === 0 || code[start - 1] === "\n") && /^ \S+\.\w{1,5}$/.test(value);

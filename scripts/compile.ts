@@ -27,13 +27,11 @@ export interface CompileOptions {
   readonly output?: string;
   readonly target?: string | undefined;
   readonly quick?: boolean | undefined;
-  /** `vis update` of the executable uses this address and public key. */
   readonly release?: ReleaseSource | undefined;
 }
 
 export interface ReleaseSource {
   readonly from: string;
-  /** An unsigned release has the key "". */
   readonly publicKey: string;
 }
 
@@ -221,7 +219,6 @@ export async function compile(options: CompileOptions): Promise<string> {
   return output;
 }
 
-/** The size of this executable is the size of the runtime. */
 export async function embedEmpty(options: CompileOptions & { readonly output: string }): Promise<string> {
   const folder = join(ROOT, "build/empty");
   await Deno.mkdir(folder, { recursive: true });

@@ -4,7 +4,6 @@ import { ROOT } from "./_project.ts";
 /** The first package is an old version of test262 with its harness; the second has programs that test parsers. */
 export const CONFORMANCE_PACKAGES: readonly string[] = ["@gerhobbelt/test262@3.0.0-4", "test262-parser-tests@0.0.5"];
 
-/** Runs no script of the package. */
 export async function fetchPackage(given: string): Promise<string> {
   const [, name, version] = /^((?:@[\w.-]+\/)?[\w.-]+)@([\w.+-]+)$/.exec(given) ?? [];
   if (name === undefined || version === undefined) {

@@ -5,7 +5,6 @@ const MACH_O: Readonly<Record<number, string>> = {
 };
 const PE: Readonly<Record<number, string>> = { 0x8664: "x86_64-pc-windows-msvc", 0xaa64: "aarch64-pc-windows-msvc" };
 
-/** Returns null if the file is no executable, or if Deno does not compile for its platform. */
 export function executableTarget(head: Uint8Array): string | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (head.byteLength < 64) return null;

@@ -5,7 +5,6 @@ export interface ModuleToken {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** A line break before a token decides where a statement may end. */
   readonly onNewLine: boolean;
 }
 
@@ -15,7 +14,6 @@ export interface ModuleTokens {
   readonly comments: readonly Comment[];
 }
 
-/** Throws `SyntaxError` if the code is not a valid module. */
 export function moduleTokens(code: string): ModuleTokens {
   const found: Token[] = [], comments: Comment[] = [];
   // The code before "/" decides whether it begins a regular expression, so tokens alone do not suffice.

@@ -72,7 +72,6 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
   }
 }
 
-/** A failed build or a run without tests counts as a failure. */
 export async function testAll(args: readonly string[]): Promise<Counts> {
   try {
     await bundleStale();

@@ -12,7 +12,6 @@ const SUMMARY = new RegExp(
   "gm",
 );
 
-/** Returns null if the run broke off before the summary. */
 export function parseSummary(output: string): Counts | null {
   const last = [...output.replace(COLOUR, "").matchAll(SUMMARY)].at(-1);
   return last && { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) } || null;

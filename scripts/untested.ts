@@ -12,7 +12,6 @@ async function filesOf(folder: string): Promise<string[]> {
   return found.flat().filter((path) => path.endsWith(".ts")).sort();
 }
 
-/** A test of a private file may omit the "_" of its name. */
 function mirrorsOf(path: string): string[] {
   const mirror = `tests/${path.replace(/^src\//, "").replace(/\.ts$/, "_test.ts")}`;
   return [mirror, mirror.replace(/\/_([^/]+)$/, "/$1")];

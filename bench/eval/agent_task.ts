@@ -38,7 +38,6 @@ export interface MadeTask {
 export interface AgentTask {
   readonly id: string;
   readonly family: Family;
-  /** Each call makes the same contents. */
   readonly make: () => MadeTask;
 }
 

@@ -32,7 +32,6 @@ export interface NpmTasks extends AsyncDisposable {
   readonly tasks: readonly AgentTask[];
 }
 
-/** The disposal removes the folders of the dependencies. */
 export async function npmTasks(
   refs: readonly string[],
   { seed, env }: { readonly seed: number; readonly env: EnvironmentVariables },

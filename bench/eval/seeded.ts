@@ -1,4 +1,3 @@
-/** The same seed gives the same numbers on each machine. */
 export interface Seeded {
   next(): number;
   below(end: number): number;

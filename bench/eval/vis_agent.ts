@@ -30,7 +30,6 @@ const MORE_TIME_MS = 60_000;
 const BLOCK_MS = 60_000;
 const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
-/** Throws the output if `vis run` printed no result. */
 export async function askVis(options: AgentOptions, asked: Asked): Promise<QueryResult> {
   if (options.provider !== SCRIPTED) {
     const model = options.model === null ? [] : ["--model", options.model];
@@ -50,7 +49,6 @@ export async function askVis(options: AgentOptions, asked: Asked): Promise<Query
   }
 }
 
-/** The variables lead `vis run` to a server that gives these replies in order. */
 export async function startScript(
   replies: readonly string[],
 ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {

@@ -44,7 +44,6 @@ export async function peers(args: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Resolves with an empty list if the system supports no network namespace. */
 async function alone(): Promise<readonly string[]> {
   for (const flags of ["-n", "-rn"]) {
     const words = ["unshare", flags, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];

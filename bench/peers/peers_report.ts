@@ -14,7 +14,6 @@ export interface PeerResult {
   readonly sizeMb: number;
   readonly versionMs: readonly number[];
   readonly runs: Readonly<Record<string, readonly Played[]>>;
-  /** The text is empty if no part is missing. */
   readonly fault: string;
 }
 
@@ -25,11 +24,9 @@ interface Row {
   readonly digits: number;
 }
 
-/** The cells are medians, and the lowest median of each line is bold. */
 export function peersTable(report: PeersReport, { spread, rounds, rows: names = [] }: {
   readonly spread: boolean;
   readonly rounds: readonly number[];
-  /** A line shows if its text begins with one of these names. An empty list shows all lines. */
   readonly rows?: readonly string[];
 }): string {
   const results = Object.values(report.agents);

@@ -10,7 +10,6 @@ export interface Played {
   readonly launchMs: number;
   readonly roundMs: number;
   readonly wallMs: number;
-  /** The time includes each process that the agent started and waited for. */
   readonly cpuSeconds: number;
   /** Pages that several processes share count once. */
   readonly peakMb: number;

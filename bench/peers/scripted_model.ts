@@ -4,7 +4,6 @@ import { type Reply, type Tool, type Wire, WIRES } from "./wires.ts";
 const READS = ["Read", "read", "read_file"], RUNS = ["Bash", "bash", "exec_command", "shell_command", "shell"];
 const LAST = "All files were read. DONE.";
 
-/** The times come from `performance.now()`. */
 export interface ModelRequest {
   readonly arrived: number;
   replied: number;
@@ -84,7 +83,6 @@ function replyOf(
   return { tool, args: argumentsFor(tool, { file, folder }) };
 }
 
-/** Each required argument has a value with which the agent reads the file. */
 function argumentsFor(
   { schema }: Tool,
   { file, folder }: { readonly file: string; readonly folder: string },

@@ -1,4 +1,3 @@
-/** In each protocol, the replies are streams, because each agent here requests streams. */
 export type Wire = "vis" | "chat" | "responses" | "anthropic";
 
 export interface Tool {
@@ -14,7 +13,6 @@ type Item = Readonly<Record<string, unknown>>;
 interface WireParts {
   readonly path: string;
   readonly tools: (body: Body) => readonly Tool[];
-  /** The parts are all that a prompt cache compares, in order. */
   readonly parts: (body: Body) => readonly unknown[];
   readonly reply: (reply: Reply, tokens: number) => readonly object[];
   readonly named: boolean;

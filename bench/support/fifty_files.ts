@@ -24,7 +24,6 @@ export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>)
   }
 }
 
-/** The text differs for each file, and is the same on each run. */
 export function fileText(index: number): string {
   let text = `${markOf(index)}\n`;
   for (let line = 0; text.length < FILE_BYTES; line++) {

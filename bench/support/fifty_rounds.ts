@@ -27,7 +27,6 @@ export async function fiftyRounds(program: Program, options: FiftyRoundsOptions)
   return run;
 }
 
-/** Figures of an engine that does not show the file to the model would be worthless. */
 function assertSeen({ index, context }: MockRequest): void {
   if (context.includes(markOf(index - 1))) return;
   throw new Error(`Cannot measure: request ${index + 1} does not show ${fileName(index - 1)}:\n${context}`);

@@ -1,7 +1,6 @@
 /** A part of the program, which runs alone, is neither source nor executable. */
 export type Way = "source" | "compiled" | "part";
 
-/** Each `bar` is an upper limit. */
 export interface Figure {
   readonly what: string;
   readonly way: Way;
@@ -20,7 +19,6 @@ export interface Spread {
   readonly max: number;
 }
 
-/** For an even number of samples, the median is the mean of the two middle samples. */
 export function spreadOf(samples: readonly number[]): Spread | null {
   if (samples.length === 0) return null;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -33,7 +33,7 @@ export class LargeConversation {
 
   async iterate(): Promise<void> {
     const n = this.#count++;
-    const label = String(n).padStart(6, "0"); // Each label has the same length.
+    const label = String(n).padStart(6, "0");
     const position = n % PER_QUERY;
     if (n > 0 && position === 0) await this.#next(n);
     // The texts are unique, because the store keeps a text that two conversations share only once.

@@ -7,7 +7,6 @@ export interface Machine {
   readonly memoryGb: number;
   readonly system: string;
   readonly runtimes: Readonly<Record<string, string>>;
-  /** A load above the number of cores makes times unreliable. */
   readonly load: number;
 }
 

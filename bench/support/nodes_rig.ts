@@ -38,7 +38,6 @@ export class Nodes implements AsyncDisposable {
     return nodes;
   }
 
-  /** The first node makes the schema. */
   async add(): Promise<void> {
     const { program, model } = this.#rig;
     const env = { VIS_DATABASE_URL: this.#url };

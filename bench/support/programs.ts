@@ -4,7 +4,6 @@ import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
 import { baseRuntime } from "../../tests/helpers/base_runtime.ts";
 import { buildSandbox } from "../../tests/helpers/sandbox.ts";
 
-/** The program's arguments follow `args`. */
 export interface Program {
   readonly way: "source" | "compiled";
   readonly path: string;
@@ -13,7 +12,6 @@ export interface Program {
 
 export interface Programs {
   readonly all: readonly Program[];
-  /** The text is empty if an executable exists. */
   readonly missing: string;
 }
 

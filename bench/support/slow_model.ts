@@ -2,9 +2,7 @@
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;
-  /** The time, from `performance.now()`, is the moment before the last reply left. */
   readonly firstByteAt: number;
-  /** Replies to requests with `key=held` wait for this call. */
   release(): void;
   close(): Promise<void>;
 }

@@ -36,7 +36,6 @@ export class Terminal {
     return treeOf(this.#child.pid).slice(1);
   }
 
-  /** The time, in milliseconds, is from the keys to the text. */
   async until(text: string, keys = ""): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const begun = performance.now();

@@ -4,14 +4,12 @@ import type { Program } from "./programs.ts";
 import { reapedCpuSeconds } from "./process_tree.ts";
 
 export interface VisRunOptions {
-  /** The handler plays the model; `pid` is the process of Vis. */
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
   readonly args?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
   readonly anyEnd?: boolean;
-  /** Several runs may share this home. By default, a run has a new home, and removes the home afterwards. */
   readonly home?: string;
 }
 
@@ -26,7 +24,6 @@ export interface VisRun {
   readonly cpuSeconds: number;
 }
 
-/** Unless `anyEnd` is set, a failed run throws the output of Vis. */
 export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
   const home = options.home ?? await Deno.makeTempDir({ prefix: "vis-bench-home-" });
   const arrived: number[] = [];
@@ -72,7 +69,6 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
   }
 }
 
-/** The caller's shell may have set these variables for other runs of Vis. */
 const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 function text(bytes: Uint8Array): string {

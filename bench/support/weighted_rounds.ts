@@ -8,7 +8,6 @@ const WRITTEN = 1.25;
 
 export interface Weighed {
   readonly plain: readonly number[];
-  /** The stable prefix counts at the price of cached input, and in the first request at the price of written input. */
   readonly weighted: readonly number[];
 }
 

@@ -44,7 +44,6 @@ export function moduleScript(
   return isRaw ? script : ascii(script);
 }
 
-/** Returns whether the module awaits at its top level, and whether a template depends on the spelling of its text. */
 function change(program: Program, { name, code, edits, constant }: {
   readonly name: string;
   readonly code: string;

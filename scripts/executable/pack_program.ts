@@ -9,7 +9,6 @@ export interface PackOptions {
   readonly own: string;
   readonly level: number;
   readonly writeEntry: (more: string) => Promise<void>;
-  /** Null means that the executable could not run on this platform. */
   readonly embed: ((output: string) => Promise<void>) | null;
 }
 
@@ -47,7 +46,6 @@ export async function packProgram(
   await writeEntry("");
 }
 
-/** Readers of a stack need the uncompressed file, so it stays in `own`. */
 async function compress(
   folder: string,
   name: string,

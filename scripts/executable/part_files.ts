@@ -16,7 +16,6 @@ export class PartFiles {
   readonly #executable: Deno.FsFile | null;
   readonly #begin: number = 0;
 
-  /** `folder` is a URL that ends with a slash. */
   constructor(
     folder: string,
     { attached, executable = Deno.execPath() }: { readonly attached: Attached | null; readonly executable?: string },
@@ -33,7 +32,6 @@ export class PartFiles {
     throw new Error(`Cannot read ${executable}: it was replaced while it started; start it again`);
   }
 
-  /** Throws `Deno.errors.NotFound` if the file does not exist. */
   read(name: string): Bytes {
     const place = Object.hasOwn(this.#files, name) ? this.#files[name] : undefined;
     if (!place) return Deno.readFileSync(new URL(name, this.#folder));

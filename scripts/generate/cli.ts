@@ -76,7 +76,6 @@ function table(head: readonly [string, string], rows: readonly DescribedRow[]): 
   return [`| ${head.join(" | ")} |`, "| --- | --- |", ...lines, ""];
 }
 
-/** The help calls no service. */
 function nothing(): Services {
   const never = (): never => {
     throw new TypeError("Cannot ask for a service: only the help is read");

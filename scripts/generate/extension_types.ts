@@ -10,7 +10,6 @@ export const EXTENSION_TYPES = "docs/generated/vis-extension.d.ts";
 const TOOLS = ["typescript@5.9.3", "dts-bundle-generator@9.5.1", "zod@4.6.7"];
 const IMPORT = /(?:from|import)\s+"(\.[^"]+\.ts)"/g;
 
-/** The line has a hash of the sources, so a test can find outdated types. */
 export async function typesHeading(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of await sourcesOf(ENTRY)) hash.update(`${path}\n${await Deno.readTextFile(join(ROOT, path))}`);

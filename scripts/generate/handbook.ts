@@ -3,7 +3,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 const DOCS = new URL("../../docs/", import.meta.url);
 const FOLDERS = ["guide", "extend", "extend/functions", "serve", "serve/deploy"];
 
-/** `pages` are paths without `.md`. */
 export function handbookModule(pages: readonly string[]): string {
   const all = [...pages].sort();
   const file = (page: string): string => page === "README" ? "../README.md" : `./${page}.md`;

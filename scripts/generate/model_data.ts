@@ -37,7 +37,6 @@ export interface SourceModel {
     readonly output: number;
     readonly cacheRead: number;
     readonly cacheWrite: number;
-    /** These prices apply to calls with more input. */
     readonly tiers?: readonly (Omit<SourceModel["cost"], "tiers"> & { readonly inputTokensAbove: number })[];
   };
   readonly contextWindow: number;

@@ -20,7 +20,6 @@ export function signingKey(text: string): SigningKey {
   return { id: bytes.subarray(54, 62), seed: bytes.subarray(62, 94) };
 }
 
-/** The result has the form that `minisign -P` accepts. */
 export function publicKeyOf({ id, seed }: SigningKey): string {
   const der = createPublicKey(privateKey(seed)).export({ format: "der", type: "spki" });
   return Buffer.concat([Buffer.from("Ed"), id, der.subarray(-32)]).toString("base64");

@@ -23,11 +23,9 @@ export interface PackOptions extends ArchiveOptions {
   readonly version: string;
   readonly programs: readonly Program[];
   readonly output: string;
-  /** `install.sh` downloads from this address, which is "" if unknown. */
   readonly baseUrl: string;
   readonly latestUrl?: string;
   readonly packages: readonly ThirdParty[];
-  /** Without a key, the release has no signatures. */
   readonly key?: SigningKey | null;
 }
 
@@ -37,7 +35,6 @@ const DOCS: Readonly<Record<string, string>> = {
   "vis.1": "docs/generated/vis.1",
 };
 
-/** Resolves with the names of the files. */
 export async function packRelease(options: PackOptions): Promise<readonly string[]> {
   const { version, output, modifiedAt, key } = options;
   if (!/^\d+\.\d+\.\d+[\w.-]*$/.test(version)) {

@@ -23,7 +23,6 @@ export interface TarFolder {
   readonly owner: number;
 }
 
-/** The same entries and time produce the same bytes. */
 export function plainTar(entries: readonly (TarEntry | TarFolder)[], mtime: number): Uint8Array {
   const files = entries.map((entry) => {
     if ("mode" in entry) {

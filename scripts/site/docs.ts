@@ -25,7 +25,6 @@ export function homePage(readme: string): string {
   return sitePage(readme.replaceAll(/\]\((?!docs\/|[a-z]+:|#)/g, "](../").replaceAll("](docs/", "]("), "index.md");
 }
 
-/** The parts and pages keep the order of docs/README.md. A path has no extension. */
 export function partsOf(index: string): { readonly text: string; readonly pages: readonly [string, string][] }[] {
   return index.split(/^## /m).slice(1).map((part) => ({
     text: part.slice(0, part.indexOf("\n")),

@@ -105,7 +105,6 @@ const LONG: readonly string[] = [
   "tests/sandbox/values_live_test.ts",
   "tests/scripts/release/packages_test.ts",
 ];
-/** These files take long, so they begin first. */
 const FIRST: readonly string[] = [
   "tests/e2e/compiled_test.ts",
   ...LONG,
@@ -119,7 +118,6 @@ const ALONE: readonly string[] = [
   "tests/sandbox/host/fuzz_test.ts",
   "tests/sandbox/modules/realm_module_test.ts",
 ];
-/** Quick files come last, so that all processors end at about the same time. */
 const QUICK: readonly string[] = ["tests/domain", "tests/scripts"];
 /** The last isolates have few files, so that all processors end at about the same time. */
 const AT_MOST = 64, AT_LEAST = 12;
@@ -155,7 +153,6 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
   const groups = alone.map((file) => [file]);
   const last = shared.filter(isQuick), others = shared.filter((file) => !isQuick(file));
-  // Folders with heavy files, such as tests/query, are at the end, so groups are cut off from there.
   for (const left = [...last, ...others]; left.length > 0;) {
     const share = Math.max(AT_LEAST, Math.ceil(left.length / parts));
     const size = Math.min(AT_MOST, share, Math.ceil(shared.length / parts));

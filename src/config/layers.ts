@@ -22,7 +22,6 @@ type LayerName = "default" | "user" | "project" | "environment" | "run" | "flags
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The values include only the keys that the layer sets. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
   /** Each sentence names a key of an earlier version that has no effect. */
@@ -132,8 +131,8 @@ export class SettingsSections {
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), this.united);
   }
 
-  /** A layer only adds entries to these lists: it must not undo denials of another layer, and an option adds folders to
-   * the user's own. */
+  /** A layer only adds entries to these lists, because it must not undo denials of another layer, or hide added
+   * folders. */
   get united(): readonly string[] {
     const own = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
     return ["extensions.deny", "readFolders", ...own];

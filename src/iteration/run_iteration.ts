@@ -164,7 +164,6 @@ async function runBlocks(
   return executed;
 }
 
-/** A failed block does not stop the next block, but a cancellation does. */
 async function executeBlocks(
   frame: IterationFrame,
   { blocks, iteration, stored }: {
@@ -377,7 +376,6 @@ class ReplyProgress {
     return this.#text.join("");
   }
 
-  /** Native reasoning of the model takes precedence over the thinking in the reply. */
   get thinking(): string {
     return this.#reasoning.join("") || this.#thinking.join("");
   }

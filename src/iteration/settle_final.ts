@@ -30,7 +30,6 @@ interface Candidate {
   readonly judged: Judged | null;
 }
 
-/** An answer that a block offered takes precedence over the answer in the reply. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim, missingFiles, worked }:
@@ -235,7 +234,6 @@ const WRITING =
 const EXACTLY = "with|only|just|exactly|the word|mit|nur|genau|avec|con|com|met";
 const WHEN = "when|once|after|until|wenn|sobald|nachdem|quand|cuando|quando|als";
 
-/** A request asks for the word in quotation marks, or after a verb such as "answer". */
 function asksForWord(
   request: string,
   { word, isReport }: { readonly word: string; readonly isReport: boolean },

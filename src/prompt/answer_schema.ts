@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
-import { messageOf, UsageError } from "../domain/errors.ts";
+import { messageOf, reasonOf, UsageError } from "../domain/errors.ts";
 import { percentDecoded } from "../domain/kit/addresses.ts";
 import { type JsonValue, jsonValue } from "../domain/kit/json.ts";
 import { clip, counted } from "../domain/kit/text.ts";
@@ -67,7 +67,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     try {
       data = jsonValue(value);
     } catch (error) {
-      return { ok: false, reason: `The answer is not JSON: ${messageOf(error)}` };
+      return { ok: false, reason: `The answer is not JSON (${reasonOf(error)})` };
     }
     const first = this.#fit(data);
     if (first.ok || typeof value !== "string") return first;
@@ -255,7 +255,9 @@ class Walk {
   ): readonly unknown[] {
     const list = schema[key];
     if (list === undefined) return [];
-    if (!Array.isArray(list) || list.length === 0) throw unusable(`${key} must be a list of schemas`, path);
+    if (!Array.isArray(list) || list.length === 0) {
+      throw unusable(`${key} must be a list with at least one schema`, path);
+    }
     return list;
   }
 
@@ -265,7 +267,7 @@ class Walk {
       this.#patterns.set(pattern, RE2JS.compile(RE2JS.translateRegExp(pattern)));
     } catch (error) {
       if (!(error instanceof RE2JSException)) throw error;
-      const why = error instanceof RE2JSSyntaxException ? `${error.error}: \`${error.input}\`` : error.message;
+      const why = error instanceof RE2JSSyntaxException ? `${error.error} \`${error.input}\`` : error.message;
       throw unusable(
         `Vis cannot compile the pattern ${
           clip(pattern, 100)
@@ -523,7 +525,10 @@ class SchemaJudge {
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
     // Nested alternatives report the location of the innermost alternative.
     if (forms.length > 1 && !nearest[0]?.noForm) {
-      yield { ...fault(`must fit one of ${forms.length} forms, the nearest says:`, at), noForm: true };
+      yield {
+        ...fault(`must fit one of ${forms.length} forms, and the next faults are of the nearest form`, at),
+        noForm: true,
+      };
     }
     yield* nearest;
   }

@@ -31,7 +31,8 @@ export interface ContextParts {
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
-      /** A later request, the newest one, ended without an answer, thinking, output or changes. */
+      /** If set, this newest request ended without an answer, thinking, output or changes. The other fields then
+       * describe an earlier request. */
       readonly since?: { readonly request: string; readonly answer: string };
     }
     | null;
@@ -205,7 +206,6 @@ function nudges(lines: readonly string[]): string[] {
   });
 }
 
-/** The model wrote the code itself, so head and tail are enough. */
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
@@ -400,7 +400,6 @@ const LABELS: Readonly<Record<BlockOutcome, string>> = {
   cancelled: "CANCELLED ",
 };
 
-/** The label of the row already contains the name of such an error. */
 const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
 
 function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
@@ -421,7 +420,6 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   return `${name}${errorForModel(error)}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-/** The row of a block with one line already shows the line. */
 function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   if (excerpt === "") return line === null ? stack : "";
   const [shown = "", _caret, ...origin] = excerpt.split("\n");
@@ -702,7 +700,6 @@ interface NameGroup {
   readonly numbered: { readonly names: string; readonly count: number } | null;
 }
 
-/** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
 /** Values that the index shows in full stay outside of groups, because the row of a group would hide the values. */
@@ -825,7 +822,6 @@ function escapeOf(char: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** The indent keeps a later line from beginning an item. */
 function shownItem(text: string): string {
   return shownText(text).replaceAll("\n", "\n  ");
 }
@@ -942,7 +938,6 @@ function cutShown(
   }
 }
 
-/** Large needs share the room that small needs leave. */
 function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

@@ -92,7 +92,6 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
-/** Vis searches `MAX_SEEN` characters of a part of a result, and `LINE_CHARS` characters of a line. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
 /** A text with this number of lines may be a piece of a longer text. */
 const EDGED = 5;

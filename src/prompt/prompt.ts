@@ -21,7 +21,6 @@ export interface CallPrefix {
   readonly example?: ReplyExample | undefined;
 }
 
-/** With `alternatingRoles`, all texts form one user message. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },

@@ -180,7 +180,6 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Before the first call has ended, Vis cannot predict the spend of a call. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -322,7 +321,6 @@ export class QueryDeadline {
     return this.signal.aborted && !this.#caller.aborted;
   }
 
-  /** The time of `work` does not count. */
   async held<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holds++ === 0) {
       this.#heldSince = this.#now();

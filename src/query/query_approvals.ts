@@ -51,7 +51,6 @@ interface Asking {
 
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
-  /** Vis asks for one approval at a time. */
   readonly #turn = new Semaphore();
   /** In this query, Vis does not ask again for a refused approval. */
   readonly #refused = new Map<string, string>();

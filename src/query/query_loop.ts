@@ -190,7 +190,7 @@ export class QueryLoop {
     if (result.kind === "final") this.#last = store;
     else {
       this.#stored = afterRequest(store);
-      this.#stored.catch(() => this.#unstored.abort()); // `end` receives the error.
+      this.#stored.catch(() => this.#unstored.abort()); // `end` rejects with the error.
     }
     return result;
   }
@@ -216,7 +216,6 @@ export class QueryLoop {
     return changed.total !== "" || work.changed || work.ran && !request.includes("?");
   }
 
-  /** The store gets the messages before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;

@@ -26,7 +26,7 @@ export interface QuerySettings {
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** With "never" and "locked", Vis does not ask the user, and calls have only the permissions of their extension. */
+  /** With "never" and "locked", Vis does not ask the user, and refuses calls that need an approval and have none. */
   readonly approvals?: "ask" | "never" | "locked";
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;

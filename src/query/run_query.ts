@@ -245,7 +245,6 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   return { ...query, frame, active, handover: handoverOf(query.before) };
 }
 
-/** The prompt shows a longer request as head and tail, and `$query` has the whole text. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
 function stablePrefix(
@@ -456,7 +455,7 @@ function failedExtensions({ extensionFaults }: QueryParts["environment"]): reado
   const said = extensionFaults.map(({ namespace, phase, error }) =>
     phase === "warn"
       ? oneLine(messageOf(error), 300)
-      : `Extension ${namespace}: ${phase} failed: ${oneLine(messageWithLine(error), 300)}`
+      : `Extension ${namespace} failed in ${phase}: ${oneLine(messageWithLine(error), 300)}`
   );
   return [...new Set(said)].slice(0, MOST_FAULTS);
 }
@@ -626,7 +625,6 @@ export async function storeQuery(
   });
 }
 
-/** The stored approval shows other processes that the query waits. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },
@@ -646,7 +644,6 @@ function storedWhileAsked(
   };
 }
 
-/** Other windows and processes see the messages that wait for the next iteration. */
 function keptWaiting(
   { store, emitter, queryId }: {
     readonly store: QueryStore;

@@ -92,7 +92,7 @@ export class Subcalls implements SubcallFunctions {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
-  /** Cancels the remaining work and waits for its end, so that no work outlives its query. */
+  /** Cancels the remaining work and waits for its end. */
   async close(): Promise<void> {
     this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);
@@ -282,7 +282,7 @@ function foundIn(reply: RouterReply): SubAnswer {
     return { text: "", fault: "Cannot use the reply: the service paused its search", hint: "search for less at once" };
   }
   if (sources.length > 0 || searches > 0) return answer;
-  return { text: "", fault: `Cannot use the reply: the model ${model} did not search: ${oneLine(answer.text, 300)}` };
+  return { text: "", fault: `Cannot use the reply: the model ${model} did not search (${oneLine(answer.text, 300)})` };
 }
 
 const REFUSED = [400, 401, 403, 404, 422];

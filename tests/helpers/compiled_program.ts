@@ -8,9 +8,7 @@ const SOURCES = ["src", "extensions", "scripts", "migrations", "main.ts", "deno.
 
 export interface CompiledProgram {
   readonly path: string;
-  /** The text is empty if tests can build the executable. */
   readonly missing: string;
-  /** A test calls `ready` before the first use, and builds the executable only if a source is newer. */
   ready(): Promise<void>;
 }
 

@@ -38,9 +38,7 @@ export interface EngineOptions {
   readonly now?: () => number;
   readonly workspace?: string;
   readonly served?: readonly string[];
-  /** The default is this process. */
   readonly owner?: ProcessOwner;
-  /** The default is the real sandbox, which starts a child only when a block needs one. */
   readonly openSandbox?: typeof openSandbox;
   /** If true, each sandbox starts a child, as with `--all` or a given store. */
   readonly newChildren?: boolean;

@@ -71,7 +71,6 @@ export function contextSource(): VariableSource {
   return { label: "words.txt", json: false, pieces: pieces() };
 }
 
-/** Each call has the same usage, so that a test can count the calls. */
 export const CALL = { input: 100, output: 10 };
 
 export function thinkingOf(step: number): string {

@@ -5,8 +5,6 @@ import { until } from "./until.ts";
 export interface Postgres {
   readonly folder: string;
   createDatabase(): Promise<string>;
-  /** The SQL runs as a superuser, by default in the server's own database. The result is the output of psql without
-   * headings. */
   sql(text: string, url?: string): Promise<string>;
   /** The mode "fast" closes connections first; "immediate" has the effect of a crash. */
   stop(mode: "fast" | "immediate"): Promise<void>;
@@ -22,7 +20,6 @@ export interface PostgresOptions {
 
 export const postgresFolder: string = binaries() ?? "";
 
-/** The text is empty if PostgreSQL is installed. */
 export const noPostgres: string = postgresFolder === ""
   ? "PostgreSQL 15 or newer is not installed (apt-get install postgresql)"
   : "";

@@ -16,7 +16,6 @@ export interface ScriptedReplyParts {
   /** Missing fields count 4 characters per token. With `usage`, the provider reports usage before the reply, so that
    * even a cut reply has usage. */
   readonly usage?: Partial<Usage>;
-  /** An abort ends the delay. */
   readonly delayMs?: number;
   /** The first event waits until this promise settles. An abort ends the wait. */
   readonly after?: Promise<unknown>;
@@ -25,11 +24,9 @@ export interface ScriptedReplyParts {
   readonly chunk?: number;
   readonly finish?: string;
   readonly sources?: readonly WebSource[];
-  /** The stream throws this error instead of its end. */
   readonly failAfter?: Error;
 }
 
-/** The provider throws an Error instead of replying. */
 export type ScriptedReply =
   | string
   | Error
@@ -58,7 +55,6 @@ export interface ScriptedOptions {
   readonly name?: string;
   readonly model?: string;
   readonly capabilities?: Partial<Capabilities>;
-  /** Without this reply, an empty queue is an error. */
   readonly otherwise?: ScriptedReply;
 }
 

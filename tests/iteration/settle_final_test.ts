@@ -188,5 +188,5 @@ Deno.test("settleFinal() with a schema a short word is an answer where the schem
 
 Deno.test("settleFinal() with a schema a variable without data is refused by name", async () => {
   const told = { schema: ROWS, values: { rows: undefined } };
-  assert.match(reasonOf(await settle({ final: finalOf("rows") }, told)), /not JSON: Cannot write undefined/);
+  assert.match(reasonOf(await settle({ final: finalOf("rows") }, told)), /not JSON \(cannot write undefined/);
 });

@@ -13,8 +13,8 @@ Deno.test("parts of extensions that throw are one note each next to the answer",
   await using engine = await startEngine([replyJson("1"), final("It is 1")], { extensions });
   const { notes } = await engine.ask("Count");
   assert.deepEqual(notes, [
-    "Extension test.a: activate failed: boom",
-    "Extension test.b: prompt failed: boom",
-    "Extension test.c: nudge failed: boom",
+    "Extension test.a failed in activate: boom",
+    "Extension test.b failed in prompt: boom",
+    "Extension test.c failed in nudge: boom",
   ]);
 });

@@ -116,7 +116,7 @@ Deno.test("web.search() reports a refusal of the service, an answer from memory 
   );
   assert.match(
     await outcome(() => ({ text: "I remember Deno 2.0." })),
-    /^Cannot use the reply: the model script did not search: I remember Deno 2\.0\./,
+    /^Cannot use the reply: the model script did not search \(I remember Deno 2\.0\./,
   );
   assert.match(
     await outcome(() => ({ ...FOUND, finish: "pause_turn" })),

@@ -11,7 +11,6 @@ const WHEN = [
   "without a word",
 ];
 
-/** The same seed gives the same sentences. */
 export function prose(seed: number, sentences: number): string[] {
   const { pick } = seeded(seed);
   return Array.from({ length: sentences }, () => `${pick(WHO)} ${pick(DID)} ${pick(WHERE)} ${pick(WHEN)}.`);

@@ -3,7 +3,6 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   "aarch64-unknown-linux-gnu": "arm64",
 };
 
-/** Container images use the same names. Null means that Debian does not run on the target. */
 export function debianArchitecture(target: string): string | null {
   return ARCHITECTURES[target] ?? null;
 }

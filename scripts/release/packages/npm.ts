@@ -1,6 +1,5 @@
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 
-/** The name of a platform's package continues with the platform. */
 const NAME = "vis-agent";
 
 const PLATFORMS: Readonly<Record<string, { readonly os: string; readonly cpu: string; readonly libc?: string }>> = {

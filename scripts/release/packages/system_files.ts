@@ -33,7 +33,6 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
   return files;
 }
 
-/** Returns null for an unknown package, and without dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
   // `output` throws if the program is absent.

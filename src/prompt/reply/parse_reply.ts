@@ -141,7 +141,7 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** The last complete reply counts, because earlier ones are drafts or examples. An answer after code is refused,
+/** The last complete reply counts, because earlier replies may be drafts or examples. An answer after code is refused,
  * because it cannot depend on results of this code. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
@@ -408,7 +408,6 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** Unlike the repair library, this function takes linear time. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

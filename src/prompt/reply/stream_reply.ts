@@ -77,7 +77,6 @@ const NO_PIECE: StreamPiece = { kind: "none" };
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-/** A mark and the text before the mark on the line have at most this many characters. */
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 
@@ -342,7 +341,6 @@ function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }
 
-/** The name of a variable has no meaning for a user, and matches this pattern. */
 const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;

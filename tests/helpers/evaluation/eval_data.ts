@@ -118,7 +118,6 @@ function filler(chars: number): string {
   return FILLER.repeat(Math.ceil(chars / FILLER.length)).slice(0, Math.max(0, chars));
 }
 
-/** The same seed gives the same numbers. */
 function numbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,3 @@
-/** After this code has run, `labels` has one label for each line of `lines`. */
 export const LABEL_LINES = [
   'const lines = context.split("\\n").filter((line) => line !== "")',
   "const groups = Array.from({ length: Math.ceil(lines.length / 100) }, (_, at) => lines.slice(at * 100, at * 100 + 100))",

@@ -9,7 +9,6 @@ export interface IndexRow {
   readonly name: string;
   readonly declaration: string;
   readonly shown: string;
-  /** The index shows the first line of the comment before the declaration. */
   readonly doc: string;
 }
 
@@ -25,7 +24,6 @@ const FAILED = /^(?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) /;
 const INDEX_ROW = /^(const|let|var|function|class) (.+?)(?: {2}\/\/ (?:v\d+(?: to v\d+)?)? ?(.*))?$/;
 const SINGLE = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:(?: = |: )(.*)|(\(.*|.*))$/su;
 
-/** Throws `SyntaxError` if the text is not a context message. */
 export function readContext(text: string): ReadContext {
   const [header] = HEADER.exec(text) ?? [];
   if (header === undefined) throw new SyntaxError("Cannot read the context: it has no [iter n/m] line");
@@ -39,7 +37,6 @@ export function readContext(text: string): ReadContext {
   };
 }
 
-/** The mark ends the tags, rows and labels of a message; "" means no mark. */
 export function markOf(text: string): string {
   return / with (~\d+) are of Vis/.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "";
 }

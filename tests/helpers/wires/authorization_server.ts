@@ -11,7 +11,6 @@ export interface Guarded extends AsyncDisposable {
   readonly given: string[];
   readonly metadata: Record<string, unknown>;
   denies: boolean;
-  /** The mock acts as the user, and resolves with the browser's next address. */
   agree(address: string): Promise<URL>;
 }
 

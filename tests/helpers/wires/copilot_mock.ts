@@ -1,7 +1,6 @@
 export interface CopilotMock extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
-  /** /login/oauth/access_token gives these responses in order, and repeats the last response. */
   readonly polls: Record<string, unknown>[];
   interval: number;
   exchange: {

@@ -18,7 +18,6 @@ export interface MockWire {
   whole(reply: MockReply, asked: MockRequest): object;
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
-  /** The mark of the end follows the event with the finish reason. */
   isMark(event: MockEvent): boolean;
   readonly ping: MockEvent;
 }

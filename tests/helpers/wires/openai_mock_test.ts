@@ -39,7 +39,6 @@ Deno.test("startOpenAiMock() computes replies and reports an empty queue", async
   }
 });
 
-/** The list `args` names files of `files`, which the function writes to a temporary folder. */
 async function withProgram(
   { files, args }: { readonly files: Readonly<Record<string, string>>; readonly args: readonly string[] },
   body: (rig: { readonly url: string; readonly folder: string }) => Promise<void>,

@@ -8,7 +8,6 @@ export interface MockReply {
   readonly reasoning?: string;
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly refusal?: string;
-  /** The service searched the web before the text. */
   readonly search?: MockSearch;
   /** The usage has the service's own format. By default, the mock counts 4 characters per token; null means no
    * counts. */
@@ -40,9 +39,7 @@ interface MockPage {
 export interface MockSearch {
   readonly queries: readonly string[];
   readonly cited: readonly MockPage[];
-  /** The service also found these pages. */
   readonly found?: readonly MockPage[];
-  /** The model writes this text before its search. */
   readonly before?: string;
 }
 
@@ -55,7 +52,6 @@ export interface MockCounts {
 }
 
 export type MockFault =
-  /** The server resets the connection in the middle of the stream. */
   | "cut"
   | "ends_early"
   /** The stream ends with `[DONE]`, but has no finish reason. */
@@ -81,7 +77,6 @@ export type MockFault =
   | "stays_open"
   /** After the finish reason, the server sends no mark of the end, and resets the connection. */
   | "cut_at_end"
-  /** The server repeats one event endlessly. */
   | "endless"
   /** The server sends half of the text, then a line without an end. */
   | "endless_line"
@@ -114,9 +109,7 @@ export interface MockOptions {
   readonly models?: readonly string[];
   /** The mock answers any other key with the status 401. */
   readonly key?: string;
-  /** The mock calls `onRequest` for each chat request before the reply. */
   readonly onRequest?: (request: MockRequest) => void;
-  /** The mock calls `onReplied` each time the system has taken a whole stream. */
   readonly onReplied?: () => void;
 }
 
