@@ -17,7 +17,6 @@ export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
-  /** The separator of these paths is `/` on each system. */
   readonly readFolders?: readonly string[];
 }
 
@@ -91,7 +90,6 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** With `isOpen`, the user has already allowed changes in the whole repository. */
 export function outsidePaths(
   { isOpen = false }: Pick<Workspace, "isOpen">,
   paths: readonly string[],
@@ -123,7 +121,6 @@ export function addedFolderOf({ readFolders = [] }: Pick<Workspace, "readFolders
   return readFolders.find((folder) => isAtOrBelow(real, folder)) ?? "";
 }
 
-/** Returns null for a path outside of the workspace and of the repository around it. */
 export function inWorkspace(workspace: Workspace, absolute: string): string | null {
   return isAround(workspace, absolute) ? slashed(relative(workspace.root, absolute)) : null;
 }

@@ -92,7 +92,6 @@ export function byFolder(workspace: Workspace, patterns: readonly string[]): rea
   }));
 }
 
-/** A pattern that is absolute or begins with `../` gets the real path of the folders before its first wildcard. */
 function realPattern(workspace: Workspace, pattern: string): string {
   if (!/^(?:\.\.\/|\/|[A-Za-z]:)/.test(pattern)) return pattern;
   const parts = pattern.split("/"), first = parts.findIndex((part) => GlobMatcher.isPattern(part));

@@ -24,7 +24,6 @@ import {
 
 const places = new FsPlaces();
 
-/** The larger room has space for 16 MiB of text before and after a change. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");

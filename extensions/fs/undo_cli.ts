@@ -15,7 +15,6 @@ import type { FsPlaces } from "./fs_places.ts";
 
 export const UNDO_ARGUMENTS = z.object({
   list: z.boolean().optional(),
-  /** A list with this option reads the changed files, which takes longer. */
   faults: z.boolean().optional(),
   steps: z.number().int().min(1).optional(),
   scope: z.enum(["request", "step", "call"]).optional(),
@@ -80,8 +79,6 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** `kept` has files that the undo of a change left unchanged. `committed` and `blocked` have files that an undo would
- * keep. */
 async function listed(
   context: FsContext,
   { conversation = "", faults }: Pick<UndoOptions, "conversation"> & { readonly faults: boolean },

@@ -18,7 +18,6 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query gets its task and variables from the block that starts it, and no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";
@@ -112,7 +111,6 @@ interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTa
   readonly at: Date;
 }
 
-/** `more` is true if there are more hits than the limit. Rejects for an invalid time. */
 async function searchHistory(
   env: EnvironmentView,
   text: string,

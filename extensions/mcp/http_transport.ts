@@ -63,7 +63,6 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-/** The body may be JSON or events, whatever its content type is. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
   if (isEvents(answer)) {

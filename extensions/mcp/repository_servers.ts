@@ -129,7 +129,6 @@ function serverOf(
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
-/** A server of a repository gets only variables that the user has named. */
 function unnamed(variable: string): string {
   return `it requires your variable ${variable}; allow it with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;

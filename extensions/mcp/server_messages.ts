@@ -138,8 +138,6 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Structured data has precedence over text, except an empty object. If a part is not text, the result has all parts,
- * together with structured data if there are any. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;

@@ -16,7 +16,6 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query gets its task and variables from the block that starts it, and no memos. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
   prompt: async (env: EnvironmentView): Promise<string> => {
     const [project, user] = await Promise.all([readMemos(env, "project"), readMemos(env, "user")]);

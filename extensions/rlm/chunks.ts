@@ -16,7 +16,6 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Rejects if one of the texts or answers is no text. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],

@@ -17,7 +17,6 @@ import {
 } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
-  /** True means that `write` sends the input later. */
   readonly stdin?: string | true;
   readonly waitMs?: number;
   readonly until?: string;
@@ -453,7 +452,6 @@ interface OutputPart {
   readonly missed: number;
 }
 
-/** The length of the output has no limit, so the ring keeps only the last bytes. */
 export class OutputRing {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #total = 0;

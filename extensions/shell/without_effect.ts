@@ -67,7 +67,6 @@ export async function missedRemovals(
   };
 }
 
-/** `names` has the top-level names that the command wrote in its temporary home. */
 export function discardedFiles(command: string, names: readonly string[]): Discarded | null {
   const named = new Set(Array.from(command.matchAll(FILE_OF_HOME), ([, name]) => name));
   const isHome = HOME_ITSELF.test(command);

@@ -249,7 +249,6 @@ interface InstructionText {
   readonly cut: boolean;
 }
 
-/** `beginning` fits into a note, and names the files with the rest. */
 async function folderInstructions(
   folder: string,
   { workspace, root, secrets }: Omit<InstructionPlaces, "home">,

@@ -150,7 +150,6 @@ function isNumber(value: unknown): boolean {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** The model reads the message, and people read the message without the advice. */
 function refused(message: string, advice: string): TypeError {
   return Object.assign(new TypeError(`${message}; ${advice}`), { advice });
 }

@@ -40,7 +40,6 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Vis checks each redirect like the first request. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;

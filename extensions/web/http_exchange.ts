@@ -101,7 +101,7 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
     if (size === undefined) throw new Error("The response has a chunk without a length");
     const length = parseInt(size, 16);
-    if (length === 0) return; // Vis ignores bytes after the body.
+    if (length === 0) return;
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
       throw new Error("The response has a chunk with a wrong length");

@@ -47,7 +47,6 @@ const MARKERS: Readonly<Record<string, string>> = {
   s: "~~",
 };
 
-/** The length of the page bounds the cost, however deeply its tags are nested. */
 class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;

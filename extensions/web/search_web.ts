@@ -20,7 +20,6 @@ export type SearchPlace =
   | { readonly kind: "address"; readonly url: string }
   | { readonly kind: "service"; readonly name: string };
 
-/** A search sends data to a search engine, so the user must allow searches. */
 export async function searchWeb(
   env: EnvironmentView,
   query: string,
@@ -110,7 +109,6 @@ function pageIn(result: unknown): Source & { readonly snippet: string } {
   return { title: lineOf(title, MAX_TITLE), url: addressIn(url), snippet: lineOf(content, MAX_SNIPPET) };
 }
 
-/** A page may appear twice, and a service may give an address that is no link. */
 function shownSources(sources: readonly Source[]): readonly Source[] {
   const shown = new Map<string, string>();
   for (const { title, url } of sources) {

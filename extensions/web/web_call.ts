@@ -163,7 +163,6 @@ const OWN =
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** The names of the result are in lower case. */
 function requestHeaders(
   wanted: Readonly<Record<string, string>> = {},
   type: Readonly<Record<string, string>>,

@@ -237,8 +237,6 @@ const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
 const MAX_NAMES = 64 * 1024;
 
-/** Skips a removal or a move without changed lines. Beyond the limits, the list has only the name of a diff, or omits
- * the diff. */
 export function diffsIn(diffs: readonly string[]): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];

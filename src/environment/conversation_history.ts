@@ -51,8 +51,7 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** A null `version` means the last version. Throws `HostCallError` for a missing version, and if `restoreVar` names a
- * system variable. */
+/** A null `version` means the last version. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
@@ -88,7 +87,6 @@ export async function conversationHistory(
   }));
 }
 
-/** A null `queryId` means the last query that has ended. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

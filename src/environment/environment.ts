@@ -61,7 +61,6 @@ function notAttached(
   return `${said}: it is outside the workspace${way}`;
 }
 
-/** The caller must close the environment, which leaves the store open. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -175,7 +174,6 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Blocks get `input`, and the files and folders that the request names as `@path`. */
   async begin(request: string, input: readonly InputVariable[]): Promise<void> {
     const files = await this.namedFiles(request);
     const others = input.filter(({ image }) => !isNamedFiles(image));
@@ -191,7 +189,6 @@ export class Environment {
     return await namedFiles(text, { read, room, onMissed });
   }
 
-  /** The lines for the user name paths of the request that Vis did not attach. */
   get unattached(): readonly string[] {
     return [...this.#unattached];
   }
@@ -397,7 +394,6 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Ignores names that are not in scope. The store keeps the versions of forgotten variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -589,8 +585,6 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies the current variables with their dependencies. Rejects with `HostCallError` for a variable that Vis cannot
- * copy. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

@@ -243,7 +243,6 @@ export function routerFacts(
   });
 }
 
-/** Copied property descriptors keep getters as getters. */
 function add(to: EnvironmentView, keys: Partial<EnvironmentView>): EnvironmentView {
   return Object.defineProperties(to, Object.getOwnPropertyDescriptors(keys));
 }

@@ -43,7 +43,6 @@ export interface EnvironmentParts {
     options: SpawnOptions,
     caller: SpawnCaller | null,
   ) => Promise<Spawned>;
-  /** Rejects if no program can run, or if no program may have these paths. */
   readonly programWalls?: (
     paths?: Pick<SpawnOptions, "write" | "cwd" | "root"> & { readonly workspace: string },
   ) => Promise<ProgramWalls>;
@@ -53,7 +52,6 @@ export interface EnvironmentParts {
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
   readonly secrets?: (workspace: string) => readonly string[];
-  /** Returns null outside a repository. If `isOpen` is true, extensions may change the repository without approval. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   readonly readFolders?: readonly string[];
   readonly obeyedPaths?: (
@@ -103,12 +101,10 @@ export interface QueryScope {
     from: {
       readonly extension: string;
       readonly signal: AbortSignal;
-      /** If true, Vis asks no user, and only lasting approvals count. */
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent, of: CallOrigin) => void;
-  /** The function is undefined if no user watches. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }, of: CallOrigin) => void;
   readonly onChange?: (diff: string) => void;
 }

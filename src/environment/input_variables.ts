@@ -19,14 +19,12 @@ export interface InputVariable {
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** Without this field, Vis detects the encoding. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 /** Vis does not hold a larger text in memory as a whole, except JSON. */
 const SMALL_BYTES = 1 << 20;
-/** Vis does not parse larger JSON, which then stays a text. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
@@ -59,7 +57,6 @@ export async function readInputVariables(
   }
 }
 
-/** The request shows the files one by one. The variable keeps them for later calls. */
 export function namedFilesVariable(files: readonly NamedFile[]): InputVariable {
   const summary = { ...summarize(files, facts(NAMED_LABEL)), inline: null };
   const image = imageOf(NAMED_NAME, { summary, bytes: encode(files) });

@@ -10,7 +10,6 @@ export interface NamedRoom {
 
 const IN_REQUEST: NamedRoom = { file: 8_000, all: 24_000 };
 
-/** Signs after a path may belong to the sentence. */
 const AFTER = /[.,;:!?)\]}'’]+$/;
 
 /** `read` resolves with null if nothing is there, and rejects if the file cannot be shown. */
@@ -36,7 +35,6 @@ export async function namedFiles(
     }
     if (file === null) {
       const has = async (path: string): Promise<boolean> => await read(path, { chars: 0 }).catch(() => null) !== null;
-      // Without an extension that reads files, Vis attaches none.
       if ((fault !== null || await isPath(plain, has)) && await has(".")) onMissed(plain || path, fault);
     } else if (!found.has(file.path)) {
       found.set(file.path, file);

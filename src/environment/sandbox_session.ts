@@ -76,7 +76,6 @@ export class SandboxSession {
     }
   }
 
-  /** `failed` is the message about a large text that Vis could not load. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
@@ -286,7 +285,6 @@ async function bindPieces(
 }
 
 const HELD_CHARS = 120;
-/** The values of one iteration have at most this many bytes together. */
 const MAX_BYTES = 16 << 20;
 const LAST_ITERATIONS = 8;
 
@@ -351,7 +349,6 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns no rows if the last iterations of the last two queries ran no block. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

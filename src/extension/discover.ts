@@ -15,7 +15,6 @@ interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** Vis reads these folders at each start, so their number has a limit. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {

@@ -112,7 +112,6 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** The prompt has this short form, which omits obvious parts. `doc()` shows the whole signature. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -148,7 +147,7 @@ function isUnlisted(symbol: FunctionSymbol | ValueSymbol, request: PartRequest):
   try {
     return symbol.unlisted(request as EnvironmentView) === true;
   } catch {
-    return false; // The model then sees one more function, whose call Vis may refuse with a reason.
+    return false;
   }
 }
 

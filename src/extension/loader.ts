@@ -58,7 +58,6 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name, folder } of loaded) {
-    // A line for each shipped extension at every start would be useless, so the level is `debug`.
     options.log[folder ? "info" : "debug"]("extension.loaded", {
       ext: name,
       ...(folder ? { place: folder.place } : {}),
@@ -209,7 +208,6 @@ const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** The format is a part of the name of a copy, so that Vis does not reuse a copy in an older format. */
 const FORMAT = "2";
-/** Modules of a folder import these names, and each shim finds its module in the program. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -306,7 +304,6 @@ async function copyOf(
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
-    // If the copy exists, another process has already made it.
     if (!await Deno.stat(copy).then(() => true, () => false)) throw error;
   }
   return copy;

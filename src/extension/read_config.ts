@@ -61,7 +61,6 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** An author sets a mark with `.meta({ … })` on the type of a setting. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;

@@ -459,7 +459,6 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
 }
 
-/** If the function fails, onError decides: a fallback, another error, one retry, or the same error. */
 async function run(invocation: Invocation, call: Call): Promise<{ readonly call: Call; readonly result: unknown }> {
   try {
     return { call, result: await call.fn(call.env, ...call.args) };
@@ -539,7 +538,6 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** If an alternative has the type of the value, its reason tells more than the types of all alternatives. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });

@@ -180,7 +180,6 @@ function describe(error: z.ZodError, spec: unknown): string {
   }).join(", and ");
 }
 
-/** The name of a symbol is clearer than its index: "symbols.find.doc", not "symbols.0.doc". */
 function keyOf(path: readonly PropertyKey[], spec: unknown): string {
   return path.map((part, at) => {
     const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;

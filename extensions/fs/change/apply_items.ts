@@ -22,7 +22,6 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Maps paths to temporary files. A file without an entry is overwritten in place, or only renamed. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }

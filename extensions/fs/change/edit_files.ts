@@ -38,7 +38,6 @@ interface Draft {
   text: string;
 }
 
-/** The edits apply in order, and a failure of one edit leaves all files as they were. */
 export async function editFiles(
   context: FsContext,
   edits: readonly FileEdit[],

@@ -83,7 +83,6 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** A folder comes before its contents. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

@@ -19,7 +19,6 @@ import { advised, Pace, reasonOf, someOf } from "@vis/extension";
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
   readonly force?: boolean | undefined;
-  /** If true, an undo that must keep some files changes the others. */
   readonly rest?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   /** The diffs of a dry run show the undo instead of the changes that it would revert. */
@@ -452,7 +451,6 @@ export class NothingToUndo extends Error {
 
 export class UndoRefused extends Error {
   override readonly name = "UndoRefused";
-  /** If true, an undo with `force` changes more files. */
   readonly forcible: boolean;
   /** The numbers of files and folders that an undo with `rest` changes. */
   readonly others: number;

@@ -5,7 +5,6 @@ import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
-/** A scan of a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
 const EVENTS_FROM = 2_000;
 /** Folder times are coarse, so a folder that changed within this time may change again without a new time. */

@@ -272,8 +272,6 @@ function textsIn(path: string): RegExp {
 
 const INSIDE = "\u0001";
 
-/** `code` omits strings, comments and regular expressions. `inside` has true for a line that begins inside one of
- * them. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));

@@ -6,7 +6,6 @@ import { listFiles } from "../find_files.ts";
 import { readFile } from "./read_file.ts";
 import { isHiddenSecret, MAX_READ_BYTES } from "./read_place.ts";
 
-/** A shorter beginning would not help the model. */
 const FEWEST = 500;
 
 /** Resolves with null for a missing path or a special file, and rejects for a binary file. Does not ask the user. */

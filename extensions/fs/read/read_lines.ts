@@ -11,7 +11,6 @@ export interface ReadLinesOptions {
 
 interface LinePiece {
   readonly lines: readonly string[];
-  /** Null means the end of the file. */
   readonly next: number | null;
 }
 

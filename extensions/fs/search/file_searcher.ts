@@ -214,7 +214,6 @@ class SearchWorkerLink implements Disposable {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
-  /** Replies arrive in the order of the messages. */
   send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);

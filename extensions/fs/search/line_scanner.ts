@@ -166,7 +166,6 @@ export class LineMatcher {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** If the result is false, no line of the text matches. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;

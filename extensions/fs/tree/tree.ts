@@ -242,7 +242,6 @@ function heldIfThere(tree: Tree): Tree {
   }
 }
 
-/** The separator of both paths is `/`. */
 export function isAtOrBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}/`);
 }

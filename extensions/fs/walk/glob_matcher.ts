@@ -11,7 +11,6 @@ export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
-  /** Each path that matches is below one of these folders. */
   readonly bases: readonly string[];
   readonly depth: number;
   readonly #below: string;

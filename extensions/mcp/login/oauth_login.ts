@@ -47,7 +47,6 @@ export async function loginCommand(
   return 0;
 }
 
-/** The settings need not have the server. Resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);

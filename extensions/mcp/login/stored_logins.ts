@@ -175,7 +175,6 @@ function parsed(text: string): Stored | null {
 
 const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
 
-/** The returned function rejects redirects and addresses that `checkAddress` refuses, and limits time and size. */
 export function loginFetch(server: string): FetchLike {
   return async (input, init) => {
     checkAddress(String(input), server);
