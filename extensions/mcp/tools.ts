@@ -48,7 +48,7 @@ export function requiredKeys(schema: unknown): readonly string[] {
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
 
-/** Vis compiles no schema of a server, and compares only the top level. Returns "" if no difference is there. */
+/** Vis compiles no schema of a server, and compares only the top level. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
   if (!fits(type, data)) return `it is not of the type ${type}`;
@@ -162,7 +162,6 @@ function small(schema: unknown): unknown {
  * `toJSON`. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Characters that no identifier may have become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -179,7 +178,7 @@ function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   return found;
 }
 
-const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
+const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug", "tabular", "tables"];
 
 export function aliasName(server: string): string {
   const name = identifier(server);

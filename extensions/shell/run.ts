@@ -246,7 +246,9 @@ async function approved(
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets" | "whole"> & Pick<Allowed, "all">> {
   const { workspace, root = workspace, readFolders = [], programWalls, openRoot } = env;
   const needs: Need[] = [];
-  const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
+  const seen = await Promise.all(
+    secrets.map((path) => realpath(resolve(workspace, path)).catch(() => resolve(workspace, path))),
+  );
   for (const path of seen) {
     const folder = [root, ...readFolders].find((one) => isWithin(path, one));
     const named = folder === root ? relative(root, path) : path;
@@ -349,7 +351,6 @@ async function approved(
   };
 }
 
-/** Returns the folder `.git` that is or contains the path, or null without such a folder in `root`. */
 function repositoryOf(path: string, root: string): string | null {
   const parts = relative(root, path).split("/"), at = parts.indexOf(".git");
   return at < 0 || !isWithin(path, root) ? null : resolve(root, ...parts.slice(0, at + 1));
@@ -537,7 +538,6 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
   return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
-/** The model reads this text, and `jobOutcome` has one for people. */
 export const ONLY_COMMANDS =
   "Only commands of this conversation reach this server, not the user's browser: {network: true}, which asks the user, opens it";
 
@@ -610,11 +610,9 @@ function isUnreached(line: string, codes: readonly number[]): boolean {
     UNREACHED_CODES.some(([program, known]) => program.test(line) && codes.some((code) => known.includes(code)));
 }
 
-/** The model reads `model`, which names options of the call. People read `people`. */
 interface WallHint {
   readonly model: string;
   readonly people: string;
-  /** With this option of the command line, the user would allow the action. */
   readonly option?: string;
 }
 
@@ -719,7 +717,6 @@ export function wallHint(
   };
 }
 
-/** Git reports the path of a file that it could not write. */
 function otherRepository(
   lines: readonly string[],
   { workspace, root }: { readonly workspace: string; readonly root: string },

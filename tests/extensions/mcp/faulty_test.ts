@@ -301,10 +301,10 @@ Deno.test("mcp is inactive without servers, and names the fault of a server", as
   const both = { "a-b": { command: "x" }, "a_b": { command: "x" } };
   await assert.rejects(withServers(both, async () => {}), /two names that give the same alias/);
   await withServers(
-    { console: { command: "x" }, "my-fs": { command: "x" }, fs: { command: "x" } },
+    { console: { command: "x" }, "my-fs": { command: "x" }, fs: { command: "x" }, tables: { command: "x" } },
     async ({ call }) => {
       const listed = await call("mcp.servers") as { alias: string }[];
-      assert.deepEqual(listed.map(({ alias }) => alias), ["console_mcp", "my_fs", "fs_mcp"]);
+      assert.deepEqual(listed.map(({ alias }) => alias), ["console_mcp", "my_fs", "fs_mcp", "tables_mcp"]);
     },
   );
 });

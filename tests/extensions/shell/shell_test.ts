@@ -314,10 +314,14 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     [programs, changes] = ["/usr/bin/npm", false];
     asked.pop();
     questions.splice(0);
-    await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "plain"] });
+    // The folder of this process has deno.json, but the workspace does not.
+    await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "deno.json"] });
     assert.deepEqual(questions.splice(0), ["reading inside/.env by commands"]);
     assert.equal(requests.at(-1)?.option, "--set 'secrets=!inside/.env'");
-    assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
+    assert.deepEqual(asked.pop()![1].hideSecrets, {
+      ...HIDE,
+      except: [`${root}/w/inside/.env`, `${root}/w/deno.json`],
+    });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
     await run(env, "npm ci", { write: [".git/hooks", ".git"] });
