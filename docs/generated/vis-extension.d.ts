@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1da8788f80a0ebf60f441c39ab1f09f73854aec1302aa85c33212bdc0d799453
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0bd3fac92de630d08060b873ddf00803098da04ac39b536e3e166724ef4f721b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
