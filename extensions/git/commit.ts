@@ -203,7 +203,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  const skippedHooks = commitHooks(git);
+  const skippedHooks = hooksOf(git, COMMIT_HOOKS);
   if (skippedHooks.length > 0) {
     env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
   }
@@ -212,10 +212,13 @@ export async function commit(env: EnvironmentView, message: string, options: Com
 
 const COMMIT_HOOKS = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
 
-function commitHooks({ repository: { workspace, commonDir }, settings }: Git): readonly string[] {
+export function hooksOf(
+  { repository: { workspace, commonDir }, settings }: Git,
+  names: readonly string[],
+): readonly string[] {
   const path = settings.findLast(({ section, key }) => section === "core" && key === "hookspath")?.value;
   const folder = path === undefined ? join(commonDir, "hooks") : resolve(workspace, path);
-  return COMMIT_HOOKS.filter((name) => {
+  return names.filter((name) => {
     try {
       const info = statSync(join(folder, name));
       return info.isFile() && (info.mode & 0o111) !== 0;

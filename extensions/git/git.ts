@@ -30,9 +30,10 @@ const CHANGED = ["objects", "refs", "logs", "worktrees"];
 const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
-  readonly input?: string;
-  /** Git may change this part. Without it, programs that git starts cannot change files either. */
-  readonly changes?: "repository" | "workspace";
+  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Git may change this part. Without it, programs that git starts cannot change files either. Only with "settings",
+   * git may change the settings of the repository. */
+  readonly changes?: "repository" | "settings" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly take?: (chunk: Uint8Array) => void;
@@ -110,6 +111,10 @@ export class Git {
     return someOf(paths.map((path) => this.place(path)));
   }
 
+  get env(): EnvironmentView {
+    return this.#env;
+  }
+
   get config(): unknown {
     return this.#env.config;
   }
@@ -151,7 +156,9 @@ export class Git {
         read: [gitDir, commonDir].filter((path) => !isWithin(path, workspace)),
         write: [...await this.#mayChange(changes), ...await existing(opens)],
         keep: changes
-          ? [...new Set([gitDir, commonDir])].flatMap((folder) => KEPT.map((name) => join(folder, name)))
+          ? [...new Set([gitDir, commonDir])].flatMap((folder) =>
+            KEPT.filter((name) => changes !== "settings" || name !== "config").map((name) => join(folder, name))
+          )
           : [],
         ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
       });
@@ -234,8 +241,11 @@ export class Git {
       this.#settings = texts.flatMap((text) => parseGitConfig(text ?? ""));
       return;
     }
-    const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
-    const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
+    const { code, stdout, stderr } = await this.run(["config", "--list", "--show-scope", "-z", "--includes"], {
+      env: overridesOf([]),
+    });
+    const fields = stdout.split("\0"), records = fields.filter((_, at) => at % 2 === 1);
+    const listed = records.map((one) => one.split("\n", 1)[0] ?? "");
     if (code !== 0) {
       throw advised(
         new Error(`Cannot use git: git config failed (${plainReason(stderr)})`),
@@ -253,7 +263,8 @@ export class Git {
       );
     }
     this.#overrides = overridesOf(listed);
-    this.#settings = stdout.split("\0").flatMap(settingOf);
+    // The list also has the settings that Vis passes to git.
+    this.#settings = records.filter((_, at) => fields[2 * at] !== "command").flatMap(settingOf);
   }
 
   /** Returns null for a link within the repository and for a large or unreadable file. Rejects with Error for a link out

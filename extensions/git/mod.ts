@@ -29,6 +29,7 @@ import {
   type SequenceSteps,
 } from "./merge_rebase.ts";
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
+import { type FetchOptions, fetchRemote, push, type PushOptions } from "./remotes.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
 /** The command wall allows the folders of these programs, which are in the default PATH. */
@@ -427,6 +428,27 @@ export default defineExtension({
       misnamed: { ...under("tags", HASH_NAMES), all: "tags", length: "tags.length" },
       returns: "{tags: {name, commit, date: Date, message}[], left}",
       examples: ['await git.tag("v1.2.0", {message: "The second release"})'],
+    }),
+    fn("fetch", (env: EnvironmentView, options?: FetchOptions) => fetchRemote(env, options), {
+      doc: "Fetches branches and tags of a remote, with the user's keys, after a question; changes no file.",
+      untimed: true,
+      action: { doing: "fetching", done: "fetched", things: "times", named: 0 },
+      outcome: ({ changed, left }: { readonly changed: readonly unknown[]; readonly left: number }) =>
+        `${counted(changed.length + left, "change")} of branches and tags`,
+      args: z.tuple([z.strictObject({ remote: ref, prune: flag }).optional()]),
+      returns: "{remote, url, changed: {ref, was, now}[], left, next?}",
+      examples: ["await git.fetch()"],
+    }),
+    fn("push", (env: EnvironmentView, name?: string, options?: PushOptions) => push(env, name, options), {
+      doc: "Pushes the current or named branch, or a tag, with the user's keys, after a question.",
+      untimed: true,
+      action: { doing: "pushing", done: "pushed", things: "times", named: 0 },
+      outcome: ({ commits, remote, branch }: Readonly<Record<"remote" | "branch", string>> & { commits: number }) =>
+        `${counted(commits, "commit")} to ${branch} of ${remote}`,
+      args: z.tuple([ref.describe("name"), z.strictObject({ remote: ref, to: ref, force: flag }).optional()]),
+      misnamed: { ...HASH_NAMES, messages: "said" },
+      returns: "{remote, url, branch, commit, commits: number, was, upstream?, said?: string[]}",
+      examples: ["await git.push()"],
     }),
     fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {
       doc: "Makes a repository of the workspace.",

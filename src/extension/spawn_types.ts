@@ -56,6 +56,9 @@ export interface SpawnOptions {
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;
+  /** If true, the program runs without the wall and without a terminal, in an empty folder and with the variables of
+   * Vis. Only shipped extensions may set this option, and only after an approval. */
+  readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */

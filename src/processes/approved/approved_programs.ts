@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { advised } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import { commandFacts, commandText, shellText, shorten } from "../../domain/kit/text.ts";
@@ -17,6 +17,8 @@ import { KnownWall, wallFault } from "../linux/known_wall.ts";
 import type { LinuxWall, LinuxWallOptions } from "../linux/linux_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
+/** If a hook of git starts Vis, these variables lead git to the repository of the hook. */
+const OF_ONE_REPOSITORY = /^GIT_(?!SSH|ASKPASS|SSL_|EXEC_PATH$|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$)/;
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
@@ -55,6 +57,7 @@ export class AskedPrograms {
     { onBegin, answered = false, ...options }: SpawnOptions = {},
     caller: SpawnCaller | null = null,
   ): Promise<Spawned> {
+    if (options.asUser) return await this.#runAsUser(workspace, argv, options, caller);
     const { mode, wall, vouches, env } = this.#options;
     let state = await this.state();
     if (state.whole) {
@@ -80,6 +83,34 @@ export class AskedPrograms {
     if (state.some) return await wall.spawn(workspace, argv, { ...options, cwd });
     const { runFree } = await import("./_unconfined_process.ts");
     return await runFree(argv, { ...options, cwd, own: env });
+  }
+
+  /** A command may have changed programs in the workspace, so PATH and other variables lead to none of them. */
+  async #runAsUser(
+    workspace: string,
+    argv: readonly string[],
+    options: SpawnOptions,
+    caller: SpawnCaller | null,
+  ): Promise<Spawned> {
+    const { mode, vouches, env } = this.#options;
+    if (caller === null || !vouches(caller.extension)) {
+      throw new Error(`Cannot run ${argv[0]} as the user: only shipped extensions can`);
+    }
+    if (mode === "off") {
+      throw new Error(`Cannot run ${argv[0]} as the user: shell.unwalled is off or sandbox.require has kernel`);
+    }
+    const [{ programFolders, runFree }, { outsideWorkspace }] = await Promise.all([
+      import("./_unconfined_process.ts"),
+      import("../_command_folder.ts"),
+    ]);
+    const given = Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || OF_ONE_REPOSITORY.test(name) ? [] : [[name, value]]
+    );
+    const own = outsideWorkspace(options.root ?? workspace, {
+      path: programFolders(env).join(delimiter),
+      env: { ...Object.fromEntries(given), ...options.env },
+    }, "/usr/bin:/bin");
+    return await runFree(argv, { ...options, cwd: null, own, env: own });
   }
 
   /** Rejects if no program can run, or if the wall would refuse these paths. */

@@ -1,0 +1,474 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import {
+  advised,
+  clip,
+  counted,
+  type EnvironmentView,
+  isSecretFile,
+  isSha256,
+  isWithin,
+  someOf,
+  userGitSettings,
+} from "@vis/extension";
+import { hooksOf } from "./commit.ts";
+import { Git, type GitResult, plainReason, spawnOf } from "./git.ts";
+import { RecordReader } from "./git_output.ts";
+import { checkedRef, commitHash, missingRef, nameOf } from "./refs_and_paths.ts";
+
+export interface PushOptions {
+  readonly remote?: string;
+  /** Name of the branch in the remote; the default is the same name. */
+  readonly to?: string;
+  readonly force?: boolean;
+}
+
+export interface FetchOptions {
+  readonly remote?: string;
+  /** If true, git removes the tracking branches that the remote no longer has. */
+  readonly prune?: boolean;
+}
+
+interface Pushed {
+  readonly remote: string;
+  readonly url: string;
+  readonly branch: string;
+  readonly commit: string;
+  /** Number of commits that no branch of the remote had at the last fetch. */
+  readonly commits: number;
+  readonly was: string | null;
+  readonly upstream?: string;
+  readonly said?: readonly string[];
+  readonly skippedHooks?: readonly string[];
+}
+
+interface Fetched {
+  readonly remote: string;
+  readonly url: string;
+  readonly changed: readonly { readonly ref: string; readonly was: string | null; readonly now: string | null }[];
+  readonly left: number;
+  readonly next?: string;
+}
+
+interface Remote {
+  readonly name: string;
+  readonly url: string;
+  /** Without the password that the address may contain. */
+  readonly shown: string;
+}
+
+const TIMEOUT_MS = 10 * 60_000;
+const MAX_BYTES = 1 << 20;
+const MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
+const HASH = /^[0-9a-f]{40,64}$/;
+/** Git reaches a remote in a folder by running programs of its repository. */
+const ADDRESS = /^(?:(?:https?|ssh):\/\/[^\s"\\/-][^\s"\\]*|[^\s"\\/:-][^\s"\\/:]+:(?!:|\/\/)[^\s"\\]+)$/;
+
+/** Vis asks the user first. Rejects with Error if the user refuses, if the remote refuses, or if the branch or the remote
+ * is unknown. */
+export async function push(
+  env: EnvironmentView,
+  name?: string,
+  { remote: named, to, force = false }: PushOptions = {},
+): Promise<Pushed> {
+  const git = await Git.of(env, ["push", name ?? {}, { remote: named, to, force }]);
+  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const branch = checkedRef(name ?? (head || "HEAD"));
+  const cannot = `Cannot push ${branch}`;
+  const kind = await kindOf(git, branch);
+  if (kind === null) {
+    if (name === undefined) throw advised(new Error("Cannot push: no branch is checked out"), "name a branch or a tag");
+    throw await missingRef(git, { cannot, name: branch, kind: "branch" });
+  }
+  const commit = kind === "heads" ? await commitHash(git, `refs/heads/${branch}`, cannot) : await tagHash(git, branch);
+  const remote = await remoteOf(git, { named, branch, cannot, pushes: true });
+  const target = checkedRef(to ?? branch);
+  const tracking = `refs/remotes/${remote.name}/${target}`;
+  const was = kind === "tags"
+    ? null
+    : (await git.run(["rev-parse", "--verify", "--quiet", tracking])).stdout.trim() || null;
+  const fresh = [commit, "--not", `--remotes=${remote.name.replace(/[*?[\\]/g, "\\$&")}`];
+  const { commits, why, secrets } = await outgoing(git, fresh, cannot);
+  const hooks = hooksOf(git, ["pre-push"]);
+  await askFor(env, {
+    cannot,
+    what: `push ${counted(commits, "new commit")} of ${branch} to ${target} of ${remote.name}${
+      force ? ", by force" : ""
+    }`,
+    exact: `git push ${force ? "--force-with-lease " : ""}${remote.shown} ${
+      branch === target ? branch : `${branch}:${target}`
+    }`,
+    why: [...why, KEYS].join(" "),
+    scope: `git push of ${branch} to ${target} of ${remote.shown}`,
+    lasting: !force && secrets.length === 0,
+  });
+  const ref = `refs/${kind}/${target}`;
+  const lease = force ? [`--force-with-lease=${ref}:${was ?? ""}`] : [];
+  const { code, stdout, stderr } = await withMirror(
+    git,
+    remote,
+    { cannot, refs: [] },
+    ({ run }) =>
+      run(["push", "--porcelain", "--no-verify", "--no-follow-tags", ...lease, "--", "vis", `${commit}:${ref}`]),
+  );
+  const said = remoteLines(stderr);
+  if (code !== 0) throw refused({ cannot, remote, target, stdout, stderr });
+  const update = [`update-ref`, tracking, commit];
+  if (kind === "heads") await git.run(update, { changes: "repository" });
+  const upstream = kind === "heads" && await setUpstream(git, { branch, remote: remote.name, ref });
+  return {
+    remote: remote.name,
+    url: remote.shown,
+    branch: target,
+    commit,
+    commits,
+    was,
+    ...(upstream ? { upstream: `${remote.name}/${target}` } : {}),
+    ...(said.length > 0 ? { said } : {}),
+    ...(hooks.length > 0 ? { skippedHooks: hooks } : {}),
+  };
+}
+
+/** Vis asks the user first. Rejects with Error if the user refuses, or if git cannot reach the remote. */
+export async function fetchRemote(
+  env: EnvironmentView,
+  { remote: named, prune = false }: FetchOptions = {},
+): Promise<Fetched> {
+  const git = await Git.of(env, ["fetch", { remote: named, prune }]);
+  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const remote = await remoteOf(git, { named, branch: head, cannot: "Cannot fetch", pushes: false });
+  const cannot = `Cannot fetch from ${remote.name}`;
+  await askFor(env, {
+    cannot,
+    what: `fetch from ${remote.name}`,
+    exact: `git fetch ${remote.shown}`,
+    why: KEYS,
+    scope: `git fetch from ${remote.shown}`,
+    lasting: true,
+  });
+  const before = await refsOf(git);
+  const specs = git.settings.filter(({ section, subsection, key }) =>
+    section === "remote" && subsection === remote.name && key === "fetch"
+  ).map(({ value }) => value).filter((spec) => isOwnSpec(spec, remote.name));
+  const all = `+refs/heads/*:refs/remotes/${remote.name}/*`;
+  const after = await withMirror(git, remote, { cannot, refs: before }, async ({ run, folder, refs }) => {
+    const flags = [
+      "--no-write-fetch-head",
+      "--no-auto-maintenance",
+      "--recurse-submodules=no",
+      ...prune ? ["--prune"] : [],
+    ];
+    const { code, stderr } = await run(["fetch", ...flags, "--", "vis", ...specs.length > 0 ? specs : [all]]);
+    if (code !== 0) throw unreachable(cannot, remote, stderr);
+    const packs = join(folder, "objects/pack");
+    for await (const { name } of Deno.readDir(packs)) {
+      if (!name.endsWith(".pack")) continue;
+      const input = (await Deno.open(join(packs, name))).readable;
+      const stored = await git.run(["index-pack", "--stdin", "--fix-thin"], { changes: "repository", input });
+      if (stored.code !== 0) throw new Error(`${cannot}: ${plainReason(stored.stderr)}`);
+    }
+    return await refs();
+  });
+  const known = new Map(before.map(({ ref, hash }) => [ref, hash])),
+    now = new Map(after.map(({ ref, hash }) => [ref, hash]));
+  const own = [...new Set([...known.keys(), ...now.keys()])].filter((ref) =>
+    (ref.startsWith(`refs/remotes/${remote.name}/`) || ref.startsWith("refs/tags/")) && known.get(ref) !== now.get(ref)
+  );
+  const none = "0".repeat(isSha256(git.settings) ? 64 : 40);
+  const input = own.map((ref) => {
+    const [is, to] = [known.get(ref) ?? none, now.get(ref)];
+    return to === undefined ? `delete ${ref} ${is}\n` : `update ${ref} ${to} ${is}\n`;
+  }).join("");
+  if (own.length > 0) {
+    const { code, stderr } = await git.run(["update-ref", "--stdin"], { changes: "repository", input });
+    if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  }
+  const changed = own.map((ref) => ({
+    ref: ref.replace(/^refs\/(?:remotes|tags)\//, ""),
+    was: known.get(ref) ?? null,
+    now: now.get(ref) ?? null,
+  }));
+  const counterpart = changed.find(({ ref, now }) => now !== null && ref === `${remote.name}/${head}`);
+  return {
+    remote: remote.name,
+    url: remote.shown,
+    changed: changed.slice(0, MOST_CHANGED),
+    left: Math.max(0, changed.length - MOST_CHANGED),
+    ...(counterpart ? { next: `git.merge("${counterpart.ref}") or git.rebase("${counterpart.ref}")` } : {}),
+  };
+}
+
+const KEYS = "git uses your own settings, keys and passwords, and runs no hook.";
+
+async function askFor(
+  { approve }: EnvironmentView,
+  { cannot, ...request }: {
+    readonly cannot: string;
+    readonly lasting: boolean;
+  } & Readonly<Record<"what" | "exact" | "why" | "scope", string>>,
+): Promise<void> {
+  const { allowed = false, reason = "no user can answer here" } = await approve?.(request) ?? {};
+  if (!allowed) throw new Error(`${cannot}: ${reason}`);
+}
+
+async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> {
+  for (const kind of ["heads", "tags"] as const) {
+    if ((await git.run(["show-ref", "--verify", "--quiet", `refs/${kind}/${name}`])).code === 0) return kind;
+  }
+  return null;
+}
+
+async function tagHash(git: Git, name: string): Promise<string> {
+  return (await git.run(["rev-parse", "--verify", `refs/tags/${name}`])).stdout.trim();
+}
+
+async function remoteOf(
+  git: Git,
+  { named, branch, cannot, pushes }: {
+    readonly named: string | undefined;
+    readonly branch: string;
+    readonly cannot: string;
+    readonly pushes: boolean;
+  },
+): Promise<Remote> {
+  const { settings, repository: { workspace } } = git;
+  const value = (section: string, subsection: string | null, key: string): string | undefined =>
+    settings.findLast((one) => one.section === section && one.subsection === subsection && one.key === key)?.value;
+  const names = [
+    ...new Set(settings.flatMap(({ section, subsection }) => section === "remote" && subsection ? [subsection] : [])),
+  ];
+  const [only = "origin"] = names.length === 1 ? names : [];
+  const usual = (pushes ? value("branch", branch, "pushremote") ?? value("remote", null, "pushdefault") : undefined) ??
+    value("branch", branch, "remote") ?? only;
+  const name = checkedRef(named ?? usual);
+  if (!names.includes(name)) {
+    const known = names.length === 0 ? "no remote" : `only ${someOf(names)}`;
+    throw advised(
+      new Error(`${cannot}: the repository has ${known}, not ${name}`),
+      `ask the user to run git remote add ${name} ADDRESS in ${workspace}`,
+    );
+  }
+  const { stdout, stderr, code } = await git.run([
+    "remote",
+    "get-url",
+    ...pushes ? ["--push"] : [],
+    "--all",
+    "--",
+    name,
+  ]);
+  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  const [url = "", ...more] = stdout.trim().split("\n");
+  const shown = url.replace(/^([a-z]+:\/\/[^/@:]*):[^/@]*@/, "$1:***@");
+  if (pushes && more.length > 0) {
+    throw advised(new Error(`${cannot}: the remote ${name} has several addresses`), "ask the user to push");
+  }
+  if (!ADDRESS.test(url)) {
+    throw advised(
+      new Error(`${cannot}: the address of ${name} is ${shown}, and Vis reaches remotes by https, http or ssh only`),
+      `ask the user to ${pushes ? "push" : "fetch"}`,
+    );
+  }
+  return { name, url, shown };
+}
+
+/** Git reads the objects behind the wall first, so a push carries no object that the wall hides. */
+async function outgoing(
+  git: Git,
+  fresh: readonly string[],
+  cannot: string,
+): Promise<{ readonly commits: number; readonly why: readonly string[]; readonly secrets: readonly string[] }> {
+  const read = await git.run(["rev-list", "--objects", "--quiet", ...fresh]);
+  if (read.code !== 0) throw new Error(`${cannot}: ${plainReason(read.stderr)}`);
+  const commits = Number((await git.run(["rev-list", "--count", ...fresh])).stdout);
+  const { stdout } = await git.run([
+    "log",
+    `--max-count=${MOST_SHOWN}`,
+    "--no-show-signature",
+    "--format=%h %s",
+    ...fresh,
+  ]);
+  const subjects = stdout.split("\n").filter((line) => line !== "").map((line) => clip(line, 80));
+  const { secrets: patterns = [] } = git.env, secrets = new Set<string>();
+  const reader = new RecordReader((path) => {
+    if (secrets.size < MOST_SHOWN && isSecretFile(nameOf(path), patterns)) secrets.add(nameOf(path));
+  });
+  const shape = ["--format=", "--name-only", "--diff-filter=d", "-m", "--no-ext-diff", "--no-textconv", "--no-renames"];
+  await git.run(["log", ...shape, ...fresh], { take: (chunk) => reader.push(chunk) });
+  reader.end();
+  const rest = commits > subjects.length ? ` and ${commits - subjects.length} more` : "";
+  return {
+    commits,
+    secrets: [...secrets],
+    why: [
+      ...(subjects.length > 0 ? [`The commits are ${subjects.map((one) => `"${one}"`).join(", ")}${rest}.`] : []),
+      ...(secrets.size > 0 ? [`They contain files that may have keys: ${someOf([...secrets])}.`] : []),
+    ],
+  };
+}
+
+interface Ref {
+  readonly hash: string;
+  readonly ref: string;
+}
+
+async function refsOf(git: Git): Promise<readonly Ref[]> {
+  const refs: Ref[] = [];
+  const reader = new RecordReader((line) => refs.push(...refOf(line)));
+  const { code, stderr } = await git.run(["for-each-ref", REF_FORMAT], { take: (chunk) => reader.push(chunk) });
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot list the branches: ${plainReason(stderr)}`);
+  return refs;
+}
+
+const REF_FORMAT = "--format=%(if)%(symref)%(then)%(else)%(objectname) %(refname)%(end)";
+
+function refOf(line: string): readonly Ref[] {
+  const [hash = "", ref = ""] = line.split(" ");
+  return HASH.test(hash) && /^refs\/./.test(ref) ? [{ hash, ref }] : [];
+}
+
+function isOwnSpec(spec: string, remote: string): boolean {
+  const [from = "", to = "", ...more] = spec.replace(/^\+/, "").split(":");
+  return more.length === 0 && from.startsWith("refs/heads/") && to.startsWith(`refs/remotes/${remote}/`);
+}
+
+interface Mirror {
+  readonly folder: string;
+  run(args: readonly string[]): Promise<GitResult>;
+  refs(): Promise<readonly Ref[]>;
+}
+
+/** Only here, git has the network and the user's keys. It runs without the wall, so it works in an empty repository,
+ * which borrows the objects of the repository and has none of its settings and hooks. */
+async function withMirror<T>(
+  git: Git,
+  { url }: Remote,
+  { cannot, refs }: { readonly cannot: string; readonly refs: readonly Ref[] },
+  work: (mirror: Mirror) => Promise<T>,
+): Promise<T> {
+  const { env, repository: { commonDir, gitDir } } = git;
+  const spawn = spawnOf(env), home = homedir(), top = env.root ?? env.workspace;
+  const objects = await Deno.realPath(join(commonDir, "objects"));
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-git-" }));
+  try {
+    const changeable = isWithin(home, top) ? "your home folder" : isWithin(folder, top) ? "the temporary folder" : null;
+    if (changeable !== null || /^"|\n/.test(objects)) {
+      const cause = changeable === null
+        ? "the path of the repository has unusual characters"
+        : `${changeable} is in ${top}`;
+      throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
+    }
+    const sha256 = isSha256(git.settings);
+    const text: Readonly<Record<string, string>> = {
+      HEAD: "ref: refs/heads/vis\n",
+      config: `[core]\n\trepositoryFormatVersion = ${sha256 ? 1 : 0}\n\tbare = true\n` +
+        `${sha256 ? "[extensions]\n\tobjectFormat = sha256\n" : ""}[remote "vis"]\n\turl = "${url}"\n`,
+      "objects/info/alternates": `${objects}\n`,
+      "packed-refs": refs.map(({ hash, ref }) => `${hash} ${ref}\n`).join(""),
+    };
+    for (const name of ["objects/info", "objects/pack", "refs"]) {
+      await Deno.mkdir(join(folder, name), { recursive: true });
+    }
+    for (const [name, content] of Object.entries(text)) await Deno.writeTextFile(join(folder, name), content);
+    await Deno.copyFile(join(commonDir, "shallow"), join(folder, "shallow")).catch(() => {}); // Few repositories have it.
+    const users = (await userGitSettings({ home, gitDir })).filter(({ section, subsection, key }) =>
+      section === "core" && key === "sshcommand" || section === "url" && !subsection?.includes("=")
+    );
+    const settings = [...users, ...NO_PROGRAMS].flatMap(({ section, subsection, key, value }) => [
+      "-c",
+      `${section}.${subsection === null ? "" : `${subsection}.`}${key}=${value}`,
+    ]);
+    const run = async (args: readonly string[]): Promise<GitResult> => {
+      const { code, signal, stdout, stderr, timedOut } = await spawn(
+        ["git", `--git-dir=${folder}`, "--no-pager", ...settings, ...args],
+        { asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+      );
+      env.signal?.throwIfAborted();
+      if (timedOut) throw new Error(`${cannot}: git ran longer than ${TIMEOUT_MS / 60_000} minutes, the limit`);
+      return { code, stdout, stderr: signal === null ? stderr : `${stderr}${signal} ended git` };
+    };
+    return await work({
+      folder,
+      run,
+      refs: async () => {
+        const found: Ref[] = [];
+        const reader = new RecordReader((line) => found.push(...refOf(line)));
+        await spawn(["git", `--git-dir=${folder}`, "--no-pager", "for-each-ref", REF_FORMAT], {
+          asUser: true,
+          env: ENVIRONMENT,
+          onOutput: (output, bytes) => output === "stdout" ? reader.push(bytes) : undefined,
+        });
+        reader.end();
+        return found;
+      },
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+  }
+}
+
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ALLOW_PROTOCOL: "https:http:ssh",
+  LC_ALL: "C.UTF-8",
+};
+
+const NO_PROGRAMS = [
+  ["core", "hooksPath", "/dev/null"],
+  ["core", "fsmonitor", "false"],
+  ["push", "gpgSign", "false"],
+  ["push", "recurseSubmodules", "no"],
+  ["fetch", "unpackLimit", "1"],
+  ["transfer", "unpackLimit", "1"],
+  ["gc", "auto", "0"],
+  ["maintenance", "auto", "false"],
+].map(([section = "", key = "", value = ""]) => ({ section, subsection: null, key, value }));
+
+async function setUpstream(
+  git: Git,
+  { branch, remote, ref }: Readonly<Record<"branch" | "remote" | "ref", string>>,
+): Promise<boolean> {
+  const isSet = git.settings.some(({ section, subsection, key }) =>
+    section === "branch" && subsection === branch && key === "merge"
+  );
+  if (isSet) return false;
+  for (const [key, value] of [["remote", remote], ["merge", ref]] as const) {
+    const { code } = await git.run(["config", `branch.${branch}.${key}`, value], { changes: "settings" });
+    if (code !== 0) return false; // The settings of a linked worktree are outside the workspace, and stay as they are.
+  }
+  return true;
+}
+
+function remoteLines(stderr: string): readonly string[] {
+  // deno-lint-ignore vis/no-message-parsing -- git marks the lines of the remote by a word only
+  return stderr.split("\n").flatMap((line) => {
+    const [, text = ""] = /^remote: ?(.*?)\s*$/.exec(line) ?? [];
+    return text === "" ? [] : [clip(text, 300)];
+  }).slice(0, MOST_SAID);
+}
+
+function refused(
+  { cannot, remote, target, stdout, stderr }: {
+    readonly cannot: string;
+    readonly remote: Remote;
+    readonly target: string;
+    readonly stdout: string;
+    readonly stderr: string;
+  },
+): Error {
+  const [, why] = /^!\t[^\t]*\t(.*)$/m.exec(stdout) ?? [];
+  if (why === undefined) return unreachable(cannot, remote, stderr);
+  const said = remoteLines(stderr).join(", ");
+  const error = new Error(`${cannot}: ${remote.name} answered ${why}${said === "" ? "" : ` (${clip(said, 600)})`}`);
+  const at = `${remote.name}/${target}`;
+  return why.startsWith("[rejected]")
+    ? advised(error, `call git.fetch(), and then git.merge("${at}") or git.rebase("${at}")`)
+    : error;
+}
+
+function unreachable(cannot: string, { url, shown, name }: Remote, stderr: string): Error {
+  return advised(
+    new Error(`${cannot}: ${plainReason(stderr).replaceAll(url, shown)}`),
+    `ask the user to run git fetch ${name} in a terminal once`,
+  );
+}

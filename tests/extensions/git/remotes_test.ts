@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fetchRemote, push } from "../../../extensions/git/remotes.ts";
+import { log } from "../../../extensions/git/history.ts";
+import { status } from "../../../extensions/git/status.ts";
+import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
+import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
+
+const ignore = missing !== "";
+const ADDRESS = "ssh://git@host.example/there.git";
+
+interface Remote {
+  readonly env: EnvironmentView;
+  readonly asked: ApprovalRequest[];
+  readonly home: string;
+  /** Runs git in the remote repository. */
+  there(...args: string[]): Promise<string>;
+}
+
+/** The user's git reaches the remote by the user's ssh command, which logs its arguments and stays on this machine. */
+async function withRemote(
+  repo: TestRepository,
+  test: (remote: Remote) => Promise<void>,
+  { allowed = true, mode = "ask" as const, vouches = true }: {
+    readonly allowed?: boolean;
+    readonly mode?: "ask" | "off";
+    readonly vouches?: boolean;
+  } = {},
+): Promise<void> {
+  const { root, workspace } = repo;
+  const home = join(root, "home"), was = Deno.env.get("HOME");
+  await userGit(["init", "-q", "--bare", "-b", "main", "there.git"], { root, cwd: join(root, "outside") });
+  await repo.write(
+    join(home, "ssh"),
+    `#!/bin/sh\necho "$*" >> ${root}/ssh.log\nfor last; do :; done\n` +
+      `exec sh -c "$(printf %s "$last" | sed "s#'/there.git'#'${root}/outside/there.git'#")"\n`,
+    { mode: 0o755 },
+  );
+  await repo.write(join(home, ".gitconfig"), `[core]\n\tsshCommand = ${home}/ssh\n`);
+  await repo.git("remote", "add", "origin", ADDRESS);
+  const env = { PATH: `${workspace}/bin:/usr/local/bin:/usr/bin:/bin`, HOME: home, GIT_DIR: `${root}/nowhere` };
+  const wall = new LinuxWall({
+    home,
+    visHome: join(home, ".vis"),
+    read: [],
+    network: false,
+    env,
+    temporary: join(root, "temporary"),
+  });
+  const programs = new AskedPrograms({ wall, mode, env, visHome: null, vouches: () => vouches });
+  const asked: ApprovalRequest[] = [];
+  const view: EnvironmentView = {
+    ...repo.env,
+    secrets: [".env"],
+    spawn: (argv, options = {}) =>
+      programs.spawn(workspace, argv, { ...options, root: workspace }, { extension: "vis.git", ask: null }),
+    approve: (request) => {
+      asked.push(request);
+      return Promise.resolve({ allowed, reason: allowed ? "" : "the user said no" });
+    },
+  };
+  Deno.env.set("HOME", home);
+  try {
+    await test({
+      env: view,
+      asked,
+      home,
+      there: (...args) => userGit(args, { root, cwd: join(root, "outside/there.git") }),
+    });
+  } finally {
+    if (was === undefined) Deno.env.delete("HOME");
+    else Deno.env.set("HOME", was);
+  }
+}
+
+const change = async ({ git, write }: TestRepository, text: string, ...args: string[]): Promise<string> => {
+  await write("a.txt", `${text}\n`);
+  await git("commit", "-qam", text, ...args);
+  return (await git("rev-parse", "HEAD")).trim();
+};
+
+Deno.test("git.push asks with the commits, and pushes the branch with the user's ssh command", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, asked, there }) => {
+      const commit = await change(repo, "second");
+      const pushed = await push(env);
+      assert.deepEqual(pushed, {
+        ...{ remote: "origin", url: ADDRESS, branch: "main", commit, commits: 2, was: null },
+        upstream: "origin/main",
+      });
+      assert.equal((await there("rev-parse", "main")).trim(), commit);
+      const [question, ...more] = asked;
+      assert.deepEqual(more, []);
+      assert.equal(question?.what, "push 2 new commits of main to main of origin");
+      assert.equal(question?.exact, `git push ${ADDRESS} main`);
+      assert.match(question?.why ?? "", /second.*first.*your own settings, keys/s);
+      assert.equal(question?.lasting, true);
+      const { upstream, ahead, behind } = await status(env);
+      assert.deepEqual({ upstream, ahead, behind }, { upstream: "origin/main", ahead: 0, behind: 0 });
+      assert.match(await Deno.readTextFile(`${repo.root}/ssh.log`), /git@host\.example git-receive-pack/);
+    });
+  });
+});
+
+Deno.test("git.push changes nothing if the user refuses", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there }) => {
+      await assert.rejects(push(env), /^Error: Cannot push main: the user said no$/);
+      assert.equal(await there("for-each-ref"), "");
+      assert.equal(repo.exists("ssh.log"), false);
+    }, { allowed: false });
+  });
+});
+
+Deno.test("git.fetch brings branches and tags, and a refused push says how to go on", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there, asked }) => {
+      await push(env);
+      const first = (await there("rev-parse", "main")).trim();
+      const tree = (await there("rev-parse", "main^{tree}")).trim();
+      const theirs = (await there("commit-tree", tree, "-p", first, "-m", "theirs")).trim();
+      await there("update-ref", "refs/heads/main", theirs);
+      await there("tag", "v1", theirs);
+      await change(repo, "mine");
+      await assert.rejects(push(env), /origin answered \[rejected\] \(fetch first\)/);
+      const fetched = await fetchRemote(env);
+      assert.deepEqual(fetched, {
+        ...{ remote: "origin", url: ADDRESS, left: 0 },
+        changed: [{ ref: "origin/main", was: first, now: theirs }, { ref: "v1", was: null, now: theirs }],
+        next: 'git.merge("origin/main") or git.rebase("origin/main")',
+      });
+      assert.equal(asked.at(-1)?.scope, `git fetch from ${ADDRESS}`);
+      assert.equal((await log(env, { ref: "v1", limit: 1 })).commits[0]?.subject, "theirs");
+      assert.equal((await repo.git("fsck", "--strict")).includes("error"), false);
+      const { branch, commits, was } = await push(env, undefined, { force: true });
+      assert.deepEqual({ branch, commits, was }, { branch: "main", commits: 1, was: theirs });
+      assert.equal(asked.at(-1)?.lasting, false);
+      assert.deepEqual((await fetchRemote(env)).changed, []);
+      await there("update-ref", "-d", "refs/heads/main");
+      assert.deepEqual((await fetchRemote(env, { prune: true })).changed.map(({ ref, now }) => [ref, now]), [
+        ["origin/main", null],
+      ]);
+      assert.equal((await push(env, "v1")).branch, "v1");
+    });
+  });
+});
+
+Deno.test("git.push with force keeps commits that the last fetch did not bring", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there }) => {
+      await push(env);
+      const tree = (await there("rev-parse", "main^{tree}")).trim();
+      const theirs = (await there("commit-tree", tree, "-p", "main", "-m", "theirs")).trim();
+      await there("update-ref", "refs/heads/main", theirs);
+      await change(repo, "mine", "--amend");
+      await assert.rejects(push(env, undefined, { force: true }), /\[rejected\] \(stale info\)/);
+      assert.equal((await there("rev-parse", "main")).trim(), theirs);
+    });
+  });
+});
+
+Deno.test("git.push and git.fetch run no program that the repository names", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there }) => {
+      const mark = `${repo.root}/ran`, run = `touch ${mark}; false`;
+      const names = [
+        "core.sshCommand",
+        "core.gitProxy",
+        "credential.helper",
+        "core.alternateRefsCommand",
+        "core.askPass",
+      ];
+      for (const name of names) await repo.git("config", name, `!${run}`);
+      for (const name of ["uploadpack", "receivepack"]) await repo.git("config", `remote.origin.${name}`, run);
+      for (const name of ["ssh", "git-receive-pack", "git", "sh"]) {
+        await repo.write(`bin/${name}`, `#!/bin/sh\n${run}\n`, { mode: 0o755 });
+      }
+      for (const name of ["pre-push", "reference-transaction", "post-update"]) {
+        await repo.write(join(repo.commonDir, "hooks", name), `#!/bin/sh\n${run}\n`, { mode: 0o755 });
+      }
+      const { commit, skippedHooks } = await push(env);
+      assert.deepEqual(skippedHooks, ["pre-push"]);
+      assert.equal((await there("rev-parse", "main")).trim(), commit);
+      await there("update-ref", "refs/heads/other", commit);
+      assert.deepEqual((await fetchRemote(env)).changed.map(({ ref }) => ref), ["origin/other"]);
+      assert.equal(repo.exists("ran"), false);
+    });
+  });
+});
+
+for (const address of ["../outside/there.git", "ext::sh -c date", "file:///tmp/x", "-oProxyCommand=x:y", "a::b"]) {
+  Deno.test(`git.push refuses the remote ${address}`, { ignore }, async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, asked }) => {
+        await repo.git("config", "remote.origin.url", address);
+        await assert.rejects(push(env), /Vis reaches remotes by https, http or ssh only/);
+        await assert.rejects(fetchRemote(env), /Vis reaches remotes by https, http or ssh only/);
+        assert.deepEqual(asked, []);
+      });
+    });
+  });
+}
+
+Deno.test("git.push carries no object from outside the workspace", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there }) => {
+      const cwd = `${repo.root}/outside`;
+      await userGit(["init", "-q", "-b", "main", "private"], { root: repo.root, cwd });
+      await Deno.writeTextFile(`${cwd}/private/secret.txt`, "secret");
+      await userGit(["add", "."], { root: repo.root, cwd: `${cwd}/private` });
+      await userGit(["commit", "-q", "-m", "private"], { root: repo.root, cwd: `${cwd}/private` });
+      await repo.write(".git/objects/info/alternates", `${cwd}/private/.git/objects\n`);
+      const hidden = (await repo.git("rev-parse", "main")).trim();
+      const commit = (await userGit(["rev-parse", "HEAD"], { root: repo.root, cwd: `${cwd}/private` })).trim();
+      assert.notEqual(commit, hidden);
+      await repo.write(".git/refs/heads/leak", `${commit}\n`);
+      await assert.rejects(push(env, "leak"));
+      const tree = (await repo.git("rev-parse", `${commit}^{tree}`)).trim();
+      const own = (await repo.git("commit-tree", tree, "-m", "own")).trim();
+      await repo.write(".git/refs/heads/leak", `${own}\n`);
+      await assert.rejects(push(env, "leak"));
+      assert.equal(await there("for-each-ref"), "");
+    });
+  });
+});
+
+Deno.test(
+  "git.push shows no password of an address, and asks each time for files that may have keys",
+  { ignore },
+  async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, asked }) => {
+        await repo.git("config", "remote.origin.pushUrl", "https://ada:pass-word@127.0.0.1:1/there.git");
+        await repo.write(".env", "KEY=1\n");
+        await repo.git("add", "-f", ".env");
+        await repo.git("commit", "-qm", "keys");
+        await assert.rejects(push(env), (error: Error) => {
+          assert.match(error.message, /^Cannot push main: .*127\.0\.0\.1/);
+          assert.doesNotMatch(error.message, /pass-word/);
+          return true;
+        });
+        assert.equal(asked[0]?.exact, "git push https://ada:***@127.0.0.1:1/there.git main");
+        assert.match(asked[0]?.why ?? "", /files that may have keys: \.env/);
+        assert.equal(asked[0]?.lasting, false);
+      });
+    });
+  },
+);
+
+for (const refusal of [{ mode: "off" as const }, { vouches: false }]) {
+  Deno.test(`git.push runs no program with ${JSON.stringify(refusal)}`, { ignore }, async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env }) => {
+        await assert.rejects(push(env), /Cannot run git as the user/);
+        assert.equal(repo.exists("ssh.log"), false);
+      }, refusal);
+    });
+  });
+}
