@@ -434,7 +434,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "fetching", done: "fetched", things: "times", named: 0 },
       outcome: ({ changed, left }: { readonly changed: readonly unknown[]; readonly left: number }) =>
-        `${counted(changed.length + left, "change")} of branches and tags`,
+        changed.length === 0 ? "nothing new" : `${counted(changed.length + left, "change")} of branches and tags`,
       args: z.tuple([z.strictObject({ remote: ref, prune: flag }).optional()]),
       returns: "{remote, url, changed: {ref, was, now}[], left, next?}",
       examples: ["await git.fetch()"],

@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   advised,
@@ -57,6 +57,7 @@ interface Remote {
   readonly shown: string;
 }
 
+const MAIN = "default";
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_BYTES = 1 << 20;
 const MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
@@ -268,7 +269,22 @@ async function remoteOf(
       `ask the user to ${pushes ? "push" : "fetch"}`,
     );
   }
+  await refuseHere(git, cannot);
   return { name, url, shown };
+}
+
+/** Commands could change the user's settings of git and ssh, or the temporary repository. */
+async function refuseHere({ env, repository: { commonDir } }: Git, cannot: string): Promise<void> {
+  const { tenant = MAIN } = env, top = env.root ?? env.workspace;
+  if (tenant !== MAIN) throw new Error(`${cannot}: only the tenant ${MAIN} can use the keys of the user`);
+  const real = (path: string): Promise<string> => Deno.realPath(path).catch(() => path);
+  const within = isWithin(await real(homedir()), top)
+    ? "the user's home folder"
+    : isWithin(await real(tmpdir()), top)
+    ? "the temporary folder"
+    : "";
+  const cause = within !== "" ? `${within} is in ${top}` : /^"|\n/.test(commonDir) ? "the path of .git is unusual" : "";
+  if (cause !== "") throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
 }
 
 /** Git reads the objects behind the wall first, so a push carries no object that the wall hides. */
@@ -347,17 +363,10 @@ async function withMirror<T>(
   work: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
   const { env, repository: { commonDir, gitDir } } = git;
-  const spawn = spawnOf(env), home = homedir(), top = env.root ?? env.workspace;
+  const spawn = spawnOf(env), home = homedir();
   const objects = await Deno.realPath(join(commonDir, "objects"));
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-git-" }));
   try {
-    const changeable = isWithin(home, top) ? "your home folder" : isWithin(folder, top) ? "the temporary folder" : null;
-    if (changeable !== null || /^"|\n/.test(objects)) {
-      const cause = changeable === null
-        ? "the path of the repository has unusual characters"
-        : `${changeable} is in ${top}`;
-      throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
-    }
     const sha256 = isSha256(git.settings);
     const text: Readonly<Record<string, string>> = {
       HEAD: "ref: refs/heads/vis\n",

@@ -602,6 +602,9 @@ const UNREACHED_CODES: readonly (readonly [program: RegExp, codes: readonly numb
   [/(?<![\w.-])curl(?![\w.-])/, [6, 7]],
   [/(?<![\w.-])wget(?![\w.-])/, [4]],
 ];
+const REMOTE = /(?:^|[;&|(]\s*)git(?:\s+-C\s+\S+)?\s+(push|fetch|pull)\b/m;
+/** Git and ssh say that no key or password is there. */
+const NO_KEY = /Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed/i;
 /** A failure to reach these hosts is no sign of a missing network. */
 const LOCAL = /localhost|\b127\.\d|\[::1\]|\b0\.0\.0\.0\b|--unix-socket/;
 
@@ -651,6 +654,12 @@ export function wallHint(
       model: `Vis holds the name ${held} in cwd ${why}: choose another name, or {write: [".git"]}, which asks the user`,
       people: `Vis holds the name ${held} in the workspace ${why}`,
     };
+  }
+  const remote = onlyReads || codes.every((code) => code === 0) ? undefined : REMOTE.exec(line)?.[1];
+  if (remote !== undefined && (offline || lines.some((line) => NO_KEY.test(line)))) {
+    const cause = "Commands have no keys for remotes of git";
+    const calls = remote === "push" ? "git.push() asks the user and has" : "git.fetch() asks the user and has";
+    return { model: `${cause}: ${calls} the user's keys`, people: cause };
   }
   const isRefused = offline || isAround || denied.length > 0;
   if (!isRefused && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;

@@ -250,6 +250,17 @@ Deno.test(
   },
 );
 
+Deno.test("git.push refuses other tenants, and a workspace that contains the home folder", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, asked }) => {
+      await assert.rejects(push({ ...env, tenant: "other" }), /only the tenant default/);
+      Deno.env.set("HOME", join(repo.workspace, ".git"));
+      await assert.rejects(push(env), /home folder is in/);
+      assert.deepEqual(asked, []);
+    });
+  });
+});
+
 for (const refusal of [{ mode: "off" as const }, { vouches: false }]) {
   Deno.test(`git.push runs no program with ${JSON.stringify(refusal)}`, { ignore }, async () => {
     await repository(async (repo) => {

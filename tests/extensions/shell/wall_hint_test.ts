@@ -146,3 +146,13 @@ Deno.test("wallHint() explains codes of quiet network programs, unless the comma
   assert.ok(!hinted("curl -s http://localhost:3000", [7]));
   assert.ok(!hinted("./my-curl.sh", [6]));
 });
+
+Deno.test("wallHint() names git.push and git.fetch if a command could not reach a remote of git", () => {
+  const hint = (line: string, output: string, codes = [128]) =>
+    wallHint({ config: {}, workspace: "/home/me/project" }, output, { line, codes })?.model;
+  const offline = "fatal: unable to access 'https://h.example/x.git/': Could not resolve host: h.example";
+  assert.match(hint("git push origin main", offline) ?? "", /git\.push\(\) asks the user/);
+  assert.match(hint("git status && git pull", "git@h.example: Permission denied (publickey).") ?? "", /git\.fetch\(\)/);
+  assert.doesNotMatch(hint("git clone https://h.example/x.git", offline) ?? "", /git\.push|git\.fetch/);
+  assert.equal(hint("git push origin main", "Everything up-to-date", [0]), undefined);
+});
