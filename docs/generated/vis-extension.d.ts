@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0bd3fac92de630d08060b873ddf00803098da04ac39b536e3e166724ef4f721b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 262606fef8a40a07a94c6025d8a600ad9d7617dfc88ae74a5fc8ffcf95e0aa85
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -312,6 +312,9 @@ export interface SpawnOptions {
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;
+  /** If true, the program runs without the wall and without a terminal, in an empty folder and with the variables of
+   * Vis. Only shipped extensions may set this option, and only after an approval. */
+  readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
