@@ -193,11 +193,12 @@ export class Environment {
     return [...this.#unattached];
   }
 
-  /** Resolves with the paths that no extension can read, or with none if no extension reads files. */
+  /** Resolves with the paths that do not exist, or with none if no extension reads files. A path for which the extension
+   * rejects, such as a binary file, may exist. */
   async missing(paths: readonly string[]): Promise<readonly string[]> {
     const { registry } = this.#parts;
     const has = async (path: string): Promise<boolean> =>
-      await registry.namedFile(this.view(), path, { chars: 0 }).catch(() => null) !== null;
+      await registry.namedFile(this.view(), path, { chars: 0 }).then((found) => found !== null, () => true);
     if (paths.length === 0 || !await has(".")) return [];
     const missing: string[] = [];
     for (const path of paths) if (!await has(path)) missing.push(path);

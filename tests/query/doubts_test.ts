@@ -256,6 +256,7 @@ Deno.test("a request for work that did nothing has a note below the answer, and 
 Deno.test("findings of a review with missing files are refused once, and marked if the model repeats them", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    await Deno.writeFile(`${workspace}/logo.png`, Uint8Array.of(0x89, 0x50, 0, 1, 2, 0));
     const schema = {
       type: "object",
       properties: { findings: { type: "array", items: { type: "object" } }, summary: { type: "string" } },
@@ -291,7 +292,9 @@ Deno.test("findings of a review with missing files are refused once, and marked 
       assert.deepEqual([repeated.calls, repeated.notes], [2, [
         "The workspace has no file src/b.ts, which a finding names",
       ]]);
-      for (const file of ["a.ts", "old.ts"]) assert.equal((await asked([write(file)], options)).calls, 1, file);
+      for (const file of ["a.ts", "old.ts", "logo.png"]) {
+        assert.equal((await asked([write(file)], options)).calls, 1, file);
+      }
     }
     assert.equal((await asked([markdown("src/b.ts")], { only: undefined })).calls, 1, "only in a review");
   });
