@@ -29,13 +29,13 @@ export interface SpawnOptions {
   /** Vis calls this as output arrives, in addition to the output that the result keeps. The function must not throw,
    * and owns the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** `hear` takes the lines of standard error that begin with this token, without the token. The output does not
-   * contain these lines. A line of more than 64 KiB stays in the output. */
+  /** `hear` takes each text of standard error from this token to the end of the line, without the token. The output does
+   * not contain the token and the text. A text of more than 64 KiB stays in the output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
   /** By default, the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
-  /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
+  /** The user sees the program under this title, in lists of background programs and in notes about its end. */
   readonly title?: string;
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
@@ -50,8 +50,8 @@ export interface SpawnOptions {
   /** If true, the program has TCP and UDP to any address; if false, the program reaches no other machine. The option
    * overrides the setting for commands. */
   readonly network?: boolean;
-  /** Vis hides the secret files of the workspace, except these paths relative to the workspace. On Linux, hiding needs
-   * namespaces, and the program reads `instead` in place of a hidden file. */
+  /** Vis hides the secret files of the workspace, except these paths, which are absolute or relative to the workspace. On
+   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */

@@ -290,7 +290,7 @@ export interface QueryKeys {
   /** The watcher finds the files that a program may change in the workspace. Returns null if no extension can watch.
    * Calls have this key. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
-  /** The user sees the text next to the answer, once. `extend` does not have this key. */
+  /** The user sees the text next to the answer, once. `extend`, `topics` and `namedFile` do not have this key. */
   readonly warn?: (text: string) => void;
   /** Returns the first fault of a JSON, JavaScript or TypeScript file. Returns null if the text parses, for other
    * files, for texts of more than 1 Mi characters, and if the parser fails. Calls have this key. */
@@ -357,9 +357,9 @@ type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; worksp
 
 /** `env.store` holds JSON under keys of up to 200 characters, by default for this conversation. Each change creates a
  * version, and Vis keeps at least the last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a
- * scope at most 10,000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
- * conversation, so it names another scope. Rejects with TypeError if the value is not JSON, and with an error that
- * names an exceeded limit. */
+ * scope at most 10,000 keys, including the deleted keys of a conversation. A fork sees the state of its conversation
+ * at the point of the fork. A command has no conversation, so it names another scope. Rejects with TypeError if the
+ * value is not JSON, and with an error that names an exceeded limit. */
 export interface OwnStore {
   /** An equal value creates no version. With `ifVersion`, `put` rejects if another version is the newest; 0 means that
    * the key must not exist. */
