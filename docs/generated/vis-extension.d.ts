@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 262606fef8a40a07a94c6025d8a600ad9d7617dfc88ae74a5fc8ffcf95e0aa85
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cc38463eac56989242a6b8ff7f37bfe550e0c1f4956c5c5eb0c3045c66d47223
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -279,8 +279,8 @@ export interface SpawnOptions {
   /** Vis calls this as output arrives, in addition to the output that the result keeps. The function must not throw,
    * and owns the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** `hear` takes the lines of standard error that begin with this token, without the token. The output does not
-   * contain these lines. A line of more than 64 KiB stays in the output. */
+  /** `hear` takes each text of standard error from this token to the end of the line, without the token. The output does
+   * not contain the token and the text. A text of more than 64 KiB stays in the output. */
   readonly asides?: {
     readonly token: string;
     readonly hear: (line: string) => void;
@@ -288,7 +288,7 @@ export interface SpawnOptions {
   /** By default, the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
-  /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
+  /** The user sees the program under this title, in lists of background programs and in notes about its end. */
   readonly title?: string;
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
@@ -303,8 +303,8 @@ export interface SpawnOptions {
   /** If true, the program has TCP and UDP to any address; if false, the program reaches no other machine. The option
    * overrides the setting for commands. */
   readonly network?: boolean;
-  /** Vis hides the secret files of the workspace, except these paths relative to the workspace. On Linux, hiding needs
-   * namespaces, and the program reads `instead` in place of a hidden file. */
+  /** Vis hides the secret files of the workspace, except these paths, which are absolute or relative to the workspace. On
+   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
     readonly instead: string;
@@ -677,7 +677,7 @@ export interface QueryKeys {
   /** The watcher finds the files that a program may change in the workspace. Returns null if no extension can watch.
    * Calls have this key. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
-  /** The user sees the text next to the answer, once. `extend` does not have this key. */
+  /** The user sees the text next to the answer, once. `extend`, `topics` and `namedFile` do not have this key. */
   readonly warn?: (text: string) => void;
   /** Returns the first fault of a JSON, JavaScript or TypeScript file. Returns null if the text parses, for other
    * files, for texts of more than 1 Mi characters, and if the parser fails. Calls have this key. */
@@ -759,9 +759,9 @@ export type Scoped = Readonly<{
 }>;
 /** `env.store` holds JSON under keys of up to 200 characters, by default for this conversation. Each change creates a
  * version, and Vis keeps at least the last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a
- * scope at most 10,000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
- * conversation, so it names another scope. Rejects with TypeError if the value is not JSON, and with an error that
- * names an exceeded limit. */
+ * scope at most 10,000 keys, including the deleted keys of a conversation. A fork sees the state of its conversation
+ * at the point of the fork. A command has no conversation, so it names another scope. Rejects with TypeError if the
+ * value is not JSON, and with an error that names an exceeded limit. */
 export interface OwnStore {
   /** An equal value creates no version. With `ifVersion`, `put` rejects if another version is the newest; 0 means that
    * the key must not exist. */
