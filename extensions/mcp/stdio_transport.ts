@@ -93,7 +93,7 @@ export class StdioTransport implements Transport {
     });
     this.#ended = running.then(
       ({ code, signal }) => this.#end(`it ended with ${signal ?? `code ${code}`}${this.#lastWords()}`),
-      (error: unknown) => this.#end(`Vis ${reasonOf(error)}`), // The message begins with "Cannot".
+      (error: unknown) => this.#end(`Vis ${reasonOf(error)}`), // Messages of `spawn` begin with "Cannot".
     );
     return Promise.resolve();
   }

@@ -599,7 +599,7 @@ export class ConversationPrograms {
       this.#running.add(ended);
       if (watched !== null) this.#background.set(ended, watched);
       if (ofCall.length === 0) return running;
-      // Nobody awaits a call that has returned, so a rejection would be unhandled and would end Vis.
+      // After its call has returned, nobody may await the program, and an unhandled rejection would end Vis.
       return running.catch((error) => callEnded?.aborted ? new Promise<never>(() => {}) : Promise.reject(error));
     };
   }

@@ -389,7 +389,8 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** Running calls of all conversations share these bytes. A call that needs more runs without other such calls. */
+/** Running calls of all conversations share these bytes. A call that needs more than all of them waits until no other
+ * call has a share. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];

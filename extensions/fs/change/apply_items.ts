@@ -58,8 +58,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Vis writes temporary files first, so a failure there leaves existing files as they were. After a later failure,
- * earlier changes remain, so the caller must revert them. */
+/** Vis writes temporary files first, so a failure there leaves existing files as they were. If a later step fails, the
+ * changes of finished steps remain, and the caller must revert them. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);

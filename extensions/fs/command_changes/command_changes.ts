@@ -40,7 +40,7 @@ export class CommandChanges {
     this.#git = new GitContents(root, { all });
   }
 
-  /** The caller calls `begin` before a command begins, so that earlier changes do not count as work of the command. */
+  /** The caller calls `begin` before a command begins, so that changes before it do not count as work of the command. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
