@@ -230,7 +230,7 @@ export function startFolder(
       "name a folder in the workspace",
     );
   }
-  if (!found.folder) throw advised(new Error(`Cannot run a command in ${cwd}: it is a file`), "name a folder");
+  if (!found.folder) throw advised(new Error(`Cannot run a command in ${cwd}: it is not a folder`), "name a folder");
   if (!isWithin(found.path, root)) {
     throw advised(
       new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace`),

@@ -154,14 +154,14 @@ Deno.test("resume names each lost variable to the model, with the reason and the
   const notes = context.slice(context.indexOf("<notes>"), context.indexOf("</notes>"));
   const expected: readonly (readonly [string, RegExp, string])[] = [
     ["hidden", /private fields/, "const hidden = new Secret()"],
-    ["nested", /\.in\[0\]: an instance of Secret/, "const nested = { in: [hidden] }"],
+    ["nested", /\.in\[0\] is an instance of Secret/, "const nested = { in: [hidden] }"],
     ["made", /function that a call made/, "const made = ((n) => () => n)(1)"],
     ["bound", /bound function/, "const bound = made.bind(null)"],
     ["iterator", /Array Iterator/, "const iterator"],
     ["weak", /WeakMap/, "const iterator"],
     ["tag", /symbol/, "const iterator"],
     ["done", /await it and keep its result/, "const iterator"],
-    ["methods", /\.parse: a function/, "const methods = { parse() { return 1 } }"],
+    ["methods", /\.parse is a function/, "const methods = { parse() { return 1 } }"],
   ];
   for (const [name, reason, statement] of expected) {
     const line = notes.split("\n").find((one) => one.includes(`Cannot restore ${name}:`)) ?? "";

@@ -16,7 +16,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
     "URL, and pg_hba.conf of the server",
   ],
   [/^3D000/, "unavailable", "PostgreSQL has no such database; create it with CREATE DATABASE"],
-  [/^42501/, "unavailable", "the user lacks a right; make the user the owner of the database and its tables"],
+  [/^42501/, "unavailable", "the database user lacks a right; make this user the owner of the database and its tables"],
   [
     /^25006/,
     "readonly",

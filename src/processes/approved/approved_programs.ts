@@ -286,7 +286,7 @@ function questionOf(
   if (length > LONGEST_QUESTION) {
     throw advised(
       new Error(
-        `Cannot ask for this command: with its variables and input it has ${length} characters, more ` +
+        `Cannot ask the user about this command: with its variables and input it has ${length} characters, more ` +
           `than the limit of ${LONGEST_QUESTION}`,
       ),
       "write the command or its input to a file",

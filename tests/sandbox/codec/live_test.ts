@@ -98,21 +98,21 @@ Deno.test("host calls: every covered value round trips both ways", async () => {
 });
 
 const REFUSED: readonly (readonly [source: string, says: string])[] = [
-  ["1, () => 1", "argument 2: a function; pass its result or its text, String(f)"],
-  ["class A {}", "argument 1: a function; pass its result"],
-  ["{ a: [new Proxy({}, {})] }", "argument 1.a[0]: a Proxy; pass a plain copy"],
-  ["[Symbol('x')]", "argument 1[0]: a symbol; pass a string"],
-  ["new Map([[{ k: Symbol('x') }, 1]])", "argument 1<key 0>.k: a symbol"],
-  ["new Map([['k', fetchLater()]])", "argument 1<value 0>: a promise; await it first"],
-  ["new Set([() => 1])", "argument 1<item 0>: a function"],
-  ["{ 'a: b': new WeakMap() }", 'argument 1["a: b"]: a built-in object (WeakMap); pass what it holds'],
-  ["[1].values()", "argument 1: a built-in object (Array Iterator); pass an array, [...it]"],
-  ["(function* () {})()", "argument 1: a built-in object (Generator); pass an array, [...it]"],
-  ["Object(1)", "argument 1: a boxed primitive; pass the plain value"],
-  ["new Error('x', { cause: () => 1 })", "argument 1.cause: a function"],
+  ["1, () => 1", "argument 2 is a function; pass its result or its text, String(f)"],
+  ["class A {}", "argument 1 is a function; pass its result"],
+  ["{ a: [new Proxy({}, {})] }", "argument 1.a[0] is a Proxy; pass a plain copy"],
+  ["[Symbol('x')]", "argument 1[0] is a symbol; pass a string"],
+  ["new Map([[{ k: Symbol('x') }, 1]])", "argument 1<key 0>.k is a symbol"],
+  ["new Map([['k', fetchLater()]])", "argument 1<value 0> is a promise; await it first"],
+  ["new Set([() => 1])", "argument 1<item 0> is a function"],
+  ["{ 'a: b': new WeakMap() }", 'argument 1["a: b"] is a built-in object (WeakMap); pass what it holds'],
+  ["[1].values()", "argument 1 is a built-in object (Array Iterator); pass an array, [...it]"],
+  ["(function* () {})()", "argument 1 is a built-in object (Generator); pass an array, [...it]"],
+  ["Object(1)", "argument 1 is a boxed primitive; pass the plain value"],
+  ["new Error('x', { cause: () => 1 })", "argument 1.cause is a function"],
   [
     "(() => { let d = 0; for (let i = 0; i < 2000; i++) d = [d]; return d })()",
-    ": deeper than 1000 levels; pass its parts",
+    " is deeper than 1000 levels; pass its parts",
   ],
 ];
 

@@ -162,7 +162,7 @@ export class HostCalls {
   }
 
   #refusal(run: RunContext | null): string {
-    if (!this.#enabled) return "no function can be called while variables are restored";
+    if (!this.#enabled) return "Vis is restoring the variables";
     if (!run) return "no block is running";
     return run.ended;
   }
@@ -281,7 +281,7 @@ function refusedArgument(
     return { why: `its arguments ${isCount ? "have" : "are"} ${what}`, advice: "pass them in parts" };
   }
   const close = look.indexOf(path, "]");
-  const why = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}: ${what}`;
+  const why = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)} is ${what}`;
   for (let i = 0; i < ADVICE.length; i++) {
     const { start, advice } = ADVICE[i]!;
     if (look.slice(what, 0, start.length) === start) return { why, advice };

@@ -30,7 +30,7 @@ interface RestoreParts extends SaveParts {
 }
 
 export function refusedImage(image: VariableImage, fault: string): VariableImage {
-  return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
+  return { ...image, kind: "lost", reason: `${fault}, so Vis did not evaluate it` };
 }
 
 /** Use each object once, because it keeps the state of one restore. */

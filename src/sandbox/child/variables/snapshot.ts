@@ -62,7 +62,7 @@ export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts
   if (typeof value === "function") return code(entry, value, parts);
   if (look.isPromise(value)) {
     if (promiseState(value).state !== "pending") {
-      return lost(entry, value, "a promise cannot be kept: await it and keep its result");
+      return lost(entry, value, "a promise cannot be kept (await it and keep its result)");
     }
     return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
   }
@@ -93,7 +93,7 @@ function code(entry: VariableRecord, value: object, { functions }: SaveParts): V
 function whyLost(text: string): string {
   if (look.indexOf(text, "[native code]") >= 0) return "a built-in or bound function";
   if (isClassText(text)) return "a class that a call made, or one that awaits something where it is declared";
-  return "a function that a call made: its captured values cannot be kept";
+  return "a function that a call made, whose captured values cannot be kept";
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
@@ -142,7 +142,7 @@ function reasonOf(error: unknown): string {
   const what: unknown = look.descriptorOf(error, "what")?.value,
     path: unknown = look.descriptorOf(error, "path")?.value;
   if (typeof what !== "string" || typeof path !== "string") return "it cannot be kept";
-  return path === "" ? what : `in it ${path}: ${what}`;
+  return path === "" ? what : `its part ${path} is ${what}`;
 }
 
 export function addOnce(list: string[], name: string): void {

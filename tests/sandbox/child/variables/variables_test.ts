@@ -143,7 +143,7 @@ Deno.test("Variables.afterBlock() lost kinds have the reason and the statement t
     ["const v = [1].values()", /Array Iterator/],
     ["const v = (function* () { yield 1 })()", /Generator/],
     ["const v = new WeakMap()", /WeakMap/],
-    ["const v = { deep: [{ f: () => 1 }] }", /\.deep\[0\]\.f: a function/],
+    ["const v = { deep: [{ f: () => 1 }] }", /\.deep\[0\]\.f is a function/],
     ["const v = new Proxy({}, {})", /Proxy/],
     ["const v = Symbol('x')", /symbol/],
     ["const v = Promise.resolve(1)", /promise/],
