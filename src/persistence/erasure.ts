@@ -298,7 +298,6 @@ interface Scanned {
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** `read` searches rows without a lock, and `erase` searches new or changed rows in a short transaction. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;

@@ -60,7 +60,6 @@ export async function searchRows(
   });
 }
 
-/** In some scripts, no space ends a word, so an index term may contain the word. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
   const termsWith = await db.dialect.search.termReader(db);

@@ -273,7 +273,6 @@ export interface StoredIteration
   readonly iterationId: string;
   readonly status: QueryStatus | "running";
   readonly error: string | null;
-  /** The list is empty until the iteration has ended. */
   readonly blocks: readonly StoredBlock[];
   readonly steered: readonly string[];
   readonly createdAt: number;
@@ -313,8 +312,7 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** The newest variable comes first, and system variables are among them. With `at`, the result is for a fork at this
-   * point. */
+  /** The newest variable comes first, and system variables are among them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them. */
@@ -443,9 +441,9 @@ export interface NodeStore {
   /** Resolves with false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** `done` is false if the command came too late. */
+  /** `done` is false if the query no longer accepted the command. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Resolves with null while the command waits, and with false if the command came too late or the query ended
+  /** Resolves with null while the command waits, and with false if the query did not accept the command, or ended
    * first. */
   outcome(id: string): Promise<boolean | null>;
 }

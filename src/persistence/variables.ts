@@ -366,7 +366,6 @@ function shownStates(db: Database, segment: BranchSegment) {
     .where((on) => isShownIteration(on, segment));
 }
 
-/** `text` means a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
   readonly block: string | null;
@@ -504,7 +503,6 @@ export class VariableWriter {
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** If the statements do not show the sources, all variables that the block read count. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));

@@ -85,7 +85,6 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".m2/repository" },
 ];
 const AROUND_BIN = ["lib", "lib64", "libexec", "include", "share"];
-/** Tools look for these packages in the home folder, so Vis links the packages into the home folder of programs. */
 const LINKED_PACKAGES: readonly string[] = [
   ".cargo/registry",
   ".cargo/git/db",

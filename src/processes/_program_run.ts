@@ -172,7 +172,6 @@ class CappedOutput {
     const rest = chunk.subarray(room);
     this.#dropped += Math.max(0, rest.length - this.#half);
     this.#tail.push(rest.subarray(-this.#half));
-    // Dropping small chunks one by one would be slow, so this method drops batches.
     if (this.#tail.length > 2 * this.#half) this.#trim();
   }
 

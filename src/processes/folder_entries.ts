@@ -228,7 +228,6 @@ class Removal {
   }
 }
 
-/** Names are bytes, because a name need not be text. */
 class Folders {
   #opened: Libc | null = null;
   #spare: Bytes | null = null;
@@ -253,7 +252,6 @@ class Folders {
     const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     let count = 0;
     for (let length = next(); length > 0; length = next()) {
-      // Most entries are unwanted, so the loop makes no objects for these entries.
       for (let at = 0, size = 0; at < length; at += size) {
         size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
         const from = at + NAME_AT;

@@ -55,7 +55,6 @@ class ProcFiles {
     return numbersIn("/proc");
   }
 
-  /** Readers of these sockets see the end of the connection. */
   endSockets(inodes: ReadonlySet<string>): void {
     for (const descriptor of numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];

@@ -122,7 +122,7 @@ export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Returns whether a transaction could not store its mark, because the transaction came too late or its run has
+/** Returns whether a transaction could not store its mark, because `settle` ran first or the run of the transaction has
  * changed. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);

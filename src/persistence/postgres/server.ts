@@ -318,7 +318,7 @@ export class Server {
     state.isLooking = false;
     if (state.owed === 0) return;
     if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
-    // A byte may have arrived meanwhile.
+    // A byte may have arrived during the check.
     if (isWorking || isHeard()) return this.#watch(client, state);
     for (const [other, found] of this.#states) {
       found.isSuspect = true;
@@ -369,7 +369,6 @@ function referenceOr(cell: unknown): unknown {
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
-/** Booleans become numbers, as in SQLite. */
 function parserOf(oid: number): (text: string) => unknown {
   if (NUMBERS.has(oid)) return Number;
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;

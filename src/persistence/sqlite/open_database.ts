@@ -273,7 +273,6 @@ function damageOf(header: Buffer): string | null {
   if (header.readUInt32BE(20) !== 0x00402020) return "its header has another layout of pages";
   if (header.readUInt32BE(44) !== 4) return "its header has another format of the schema";
   if (header.readUInt32BE(56) !== 1) return "its header has another encoding of texts";
-  // Vis leaves auto-vacuum, user version, application id and the reserved bytes at 0.
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
   return empty ? null : "its header has settings that no database of Vis has";
 }

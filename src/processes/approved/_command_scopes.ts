@@ -221,7 +221,6 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Like programs of `PLAIN`, these programs do not use the network if `partScope` accepts their arguments. */
 const OFFLINE = words("sort find sed");
 const NPM_FOLDERS =
   /^(?:-w|-ws|-C|--workspaces?|--include-workspace-root|--prefix|--(?:workspace|prefix)=[\w@.\/][\w@.\/-]*)$/;

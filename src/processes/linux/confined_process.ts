@@ -32,7 +32,6 @@ function refusedStart(name: string, errno: number): Error {
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 interface ConfinedProcessOptions {
-  /** The launcher (init.c) carries out the plan and becomes the first process around the program. */
   readonly launcher: ChildProgram;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

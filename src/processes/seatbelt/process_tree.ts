@@ -77,7 +77,6 @@ export class MacProcesses implements ProcessTable {
     } catch { /* The process has already ended. */ }
   }
 
-  /** A list that fills its room may lack entries, so Vis asks again with more room. */
   #list(kind: number, id: number): readonly number[] {
     for (let room = FIRST_IDS;; room *= 4) {
       const ids = new Int32Array(room);

@@ -37,7 +37,7 @@ export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
   readonly fact: string;
-  /** A path such as `.a[3].b` is "" for the value itself, and null while decoding. */
+  /** The path, such as `.a[3].b`, is "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(

@@ -29,7 +29,6 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** Returns the value up to which this process may raise a limit. */
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2);
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {

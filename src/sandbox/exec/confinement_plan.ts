@@ -32,7 +32,6 @@ export interface OwnNamespaces {
   readonly other: number | null;
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** Parts of folders that the program may change, outer parts first. */
   readonly layers: readonly Layer[];
   readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }
@@ -296,7 +295,6 @@ function openGranted(plan: Plan, path: string, { link } = { link: false }): numb
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
-/** Returns the fewest folders and files that cover all paths that the program may change or read, outer paths first. */
 function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
   const trees = new Map<string, Tree>();
   const add = (tree: Tree): void => {

@@ -540,8 +540,6 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** `since` is the beginning of the current wait for calls with their own deadlines, and `before` the total of
-   * earlier waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   #overdue = false;
 

@@ -130,7 +130,6 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // Each probe has a child and a folder to remove, so the function waits for all probes.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {

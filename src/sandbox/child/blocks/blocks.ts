@@ -255,8 +255,6 @@ export class Blocks {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** If the last statement declares a variable, the result shows its value, unless the value is a function or a
-   * promise. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;

@@ -24,7 +24,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   const out: number[] = [];
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
-    if (end === middle) out.push(from, mapOffset(second, middle), 0); // Inserted text may have its own position.
+    if (end === middle) out.push(from, mapOffset(second, middle), 0);
     for (let j = partAt(second, middle); j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
       if (start >= end) break;

@@ -38,7 +38,7 @@ function withoutName(source: string, name: string): string {
   if (open < 0 || at < 0 || text.indexOf(head, name) < 0 || text.indexOf(head, "/") >= 0) return source;
   const star = text.indexOf(head, "*") >= 0 ? "*" : "";
   const bare = `${text.slice(head, 0, at)}function${star}`;
-  const left = open - bare.length; // With enough room, the columns stay the same.
+  const left = open - bare.length;
   return bare + (left > 0 ? text.repeat(" ", left) : "") + text.slice(source, open);
 }
 

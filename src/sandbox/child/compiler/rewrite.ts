@@ -92,7 +92,7 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** The function gets another name, because a later block may give its own name another value. */
+  /** The function gets another name, because a later block may give the declared name another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
     this.header += `${name}=${name}${this.#suffix};made${this.#suffix}(${name},"${name}");`;

@@ -34,7 +34,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
-      const copy: unknown = clone(bytes); // The copy has the current bytes.
+      const copy: unknown = clone(bytes);
       if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: its content must be a Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));

@@ -34,7 +34,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
 }
 
 /** Vis may stop a block's code at any call while it sends a frame, so each step leaves a state from which the next
- * continues. Writes block, so that a block cannot send faster than the main process reads. */
+ * continues. Writes wait for the reader, so that a block cannot send faster than the main process reads. */
 export class Pipe {
   waiting: Bytes[] = bareList();
   gathers = false;

@@ -52,7 +52,7 @@ class Losses {
   }
 }
 
-/** Returns null if the variable is certainly unchanged since Vis saved it. */
+/** Returns null for a primitive that equals the saved value. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol cannot be kept");
