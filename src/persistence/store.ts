@@ -441,9 +441,8 @@ export interface NodeStore {
   /** Resolves with false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** `done` is false if the query no longer accepted the command. */
+  /** `done` tells whether the query accepted the command. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Resolves with null while the command waits, and with false if the query did not accept the command, or ended
-   * first. */
+  /** Resolves with null while the command waits, and otherwise with `done`, or with false if the query ended first. */
   outcome(id: string): Promise<boolean | null>;
 }
