@@ -6,7 +6,6 @@ export function ownVersion(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** A version with a suffix (`1.2.0-rc.1`) is older than the same version without the suffix. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {
@@ -22,7 +21,6 @@ function parts(version: string): { readonly numbers: readonly number[]; readonly
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
-/** A pre-release or build of a version of Deno counts as the version itself. */
 export function runtimeSince(least: string, version: string = Deno.version.deno): boolean {
   return compareVersions(version.replace(/[+-].*/, ""), least) >= 0;
 }

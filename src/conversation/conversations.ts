@@ -258,8 +258,8 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Resolves with true when a model call has the message, and with false if no query takes the message or the signal
-   * aborts. */
+  /** Resolves with true once the store has the message for the next model call. Resolves with false if no query takes
+   * the message, or the signal aborts. */
   async steer(
     branch: Branch,
     text: string,
@@ -434,7 +434,6 @@ export interface SharedQueries {
   drain(graceMs: number): Promise<void>;
 }
 
-/** For requests of branches that have forks, returns the numbers in their branch, by `queryId`. */
 export async function forkNumbers(
   conversations: Pick<Conversations, "queries">,
   branches: readonly BranchOfConversation[],

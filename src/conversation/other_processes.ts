@@ -353,7 +353,6 @@ class SharedStep {
     if (before !== null) await this.#store.dropLarge(before);
   }
 
-  /** Does not reject, because a process deletes remaining states a day later. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#sharing.catch(() => {});

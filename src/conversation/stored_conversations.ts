@@ -39,7 +39,6 @@ export class Records {
     this.#own = own;
   }
 
-  /** The namespaces of channels contain a slash, so extensions cannot use them. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -238,7 +237,7 @@ function noIteration(iteration: number | string, why: string): never {
   throw new UsageError(`Cannot find step ${iteration}: ${why}`);
 }
 
-/** If `read` finds a running query, Vis first ends queries whose process is gone, and reads again. */
+/** If `read` finds a running query, Vis ends queries whose process is gone, and reads again after such an end. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,

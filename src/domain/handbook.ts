@@ -12,7 +12,6 @@ const TEXT_WEIGHT = 0.4;
 /** Most searches are about a task, which the guide explains. Pages that compare agents only mention many terms. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
 const MISSING_WORD_WEIGHT = 0.5;
-/** A topic with a whole name such as HTTPS_PROXY or web.local is better than a topic with the parts of the name. */
 const NAMED_WEIGHT = 3;
 
 export class Handbook {

@@ -33,7 +33,6 @@ export function parseNetGrant(text: string): NetGrant {
   );
 }
 
-/** A value is the kind of `allow` that the global needs. */
 export const REALM_GLOBALS: Readonly<Record<string, "net" | "read" | "write" | "env">> = {
   "fetch": "net",
   "Deno.readTextFile": "read",

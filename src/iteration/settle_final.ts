@@ -135,7 +135,6 @@ function fromOffer(
     from: "value",
     answerType: type,
     confidence,
-    // Blocks after the offer do not affect the answer.
     counted: executed.entries.slice(0, block),
     problem: null,
     judged: frame.extras.answerSchema?.judge({ value }) ?? null,

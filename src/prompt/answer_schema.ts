@@ -10,7 +10,6 @@ export type Judged =
   | { readonly ok: true; readonly value: JsonValue; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** For a schema longer than `SHOWN_CHARS`, the prompt shows `HEAD_CHARS`, and `$schema` has the whole text. */
 const SHOWN_CHARS = 4_000;
 const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
@@ -523,7 +522,6 @@ class SchemaJudge {
     if (fitting > 1) yield fault(`must fit exactly one of ${forms.length} forms, fits ${fitting}`, at);
     if (fitting > 0 || forms.length === 0) return;
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
-    // Nested alternatives report the location of the innermost alternative.
     if (forms.length > 1 && !nearest[0]?.noForm) {
       yield {
         ...fault(`must fit one of ${forms.length} forms, and the next faults are of the nearest form`, at),

@@ -553,7 +553,6 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** `shown` contains the outcomes of its iterations, so `newest` omits these iterations, except repeated outcomes. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));

@@ -93,10 +93,8 @@ interface Entry {
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
-/** A text with this number of lines may be a piece of a longer text. */
 const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** Vis hashes this number of characters, and the whole length of the part. */
 const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 

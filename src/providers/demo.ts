@@ -5,7 +5,6 @@ interface DemoReply {
   readonly thinking: string;
   readonly code?: readonly string[];
   readonly final?: string;
-  /** After a failure, an explanation replaces replies without this mark. */
   readonly afterFailure?: boolean;
 }
 

@@ -292,7 +292,6 @@ export class QueryDeadline {
   #heldBefore = 0;
   #closed = false;
 
-  /** Without `wallMs`, only the signal of the caller ends the query. */
   constructor(
     caller: AbortSignal,
     { wallMs, now = Date.now, elapsedMs = 0 }: {

@@ -38,7 +38,6 @@ export function maxDepth({ depth = 1 }: Pick<QuerySettings, "depth">): number {
   return Math.min(MAX_QUERY_DEPTH, depth);
 }
 
-/** A budget from a request or a sub-query does not extend itself. */
 export function withBudget(settings: QuerySettings, budget: number): QuerySettings {
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }

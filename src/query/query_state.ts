@@ -18,7 +18,6 @@ const MAX_DIFF_CHARS = 64 * 1024;
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
 const MAX_LATE = 100;
-/** After progress with at most `LOW` iterations left, an extending budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
 /** This many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
@@ -57,7 +56,6 @@ export class QueryState {
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
-  /** Context messages repeat the newest of these messages of the user. */
   readonly said: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   repaired = "";

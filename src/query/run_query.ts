@@ -508,7 +508,6 @@ function limitedAdvice(ceiling: number): string {
     "at once; all variables are kept.";
 }
 
-/** After these ends, the last thinking explains nothing. */
 const UNTHOUGHT: readonly QueryReason[] = ["unusable_replies", "unsupported_answer", "cancelled"];
 
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {

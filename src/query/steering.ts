@@ -13,8 +13,8 @@ export class Steering {
     this.#follower(this.#waiting.map(({ text }) => text));
   }
 
-  /** Resolves with true when a call shows the text. Resolves with false if the query ended, the signal aborted, or the
-   * store failed. */
+  /** Resolves with true once the store has the text for the next model call. Resolves with false if the query ended,
+   * the signal aborted, or the store failed. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {

@@ -31,7 +31,7 @@ Deno.test("targetOf() refuses names that the repository surely lacks, and a work
     const atHome = { programWalls: () => Promise.reject(new Error("Cannot run commands: /home is your home folder")) };
     await assert.rejects(
       at("", atHome),
-      /^UsageError: Cannot review the uncommitted changes: cannot run commands: \/home is your home folder$/,
+      /^UsageError: Cannot review the uncommitted changes, because Vis cannot run commands: \/home is your home folder$/,
     );
     assert.equal(await at("nosuch"), "nosuch"); // The folder is no repository, although Vis took it for one.
     await git("init", "-q", "-b", "main");

@@ -167,6 +167,8 @@ Deno.test("loadConfig() accepts only http and https for VIS_BASE_URL", async () 
   for (const url of ["127.0.0.1:8080", "ftp://host/v1", "file:///etc/passwd", "javascript:1", "no url"]) {
     assert.match(await refusal(sources(null, { env: { VIS_BASE_URL: url } })), /^Cannot use VIS_BASE_URL: /);
   }
+  const login = await refusal(sources(null, { env: { VIS_BASE_URL: "ftp://me:hunter2@host/v1" } }));
+  assert.match(login, /^Cannot use VIS_BASE_URL: ftp:\/\/host\/v1 is not/);
   const { config } = await loadConfig(sources(null, { env: { VIS_BASE_URL: " http://127.0.0.1:1/v1 " } }));
   assert.equal(config.baseUrl, "http://127.0.0.1:1/v1");
   for (const url of ["ftp://host/v1", "file:///etc/passwd"]) {

@@ -110,8 +110,9 @@ async function loadOne(
   const found = await loadShipped({}, { ...options, folders, folderOptions });
   const [extension] = found.loaded;
   if (extension && found.loaded.length === 1) return extension;
-  const why = found.loaded.length === 0
-    ? "extensions.allow and extensions.deny permit none of its extensions; change these settings"
+  const [excluded] = found.unwanted;
+  const why = found.loaded.length === 0 && excluded
+    ? `extension ${excluded.name} is not loaded, because ${excluded.reason}`
     : `the folder has ${found.loaded.length} extensions, but must have only one; split the folder`;
   throw new Error(found.skipped[0]?.reason ?? `Cannot load an extension from ${ref}: ${why}`);
 }

@@ -206,7 +206,6 @@ export function capabilitiesOf(
   };
 }
 
-/** A service at another address may offer no web search. */
 function searchOf({ preset, baseUrl }: ResolvedProvider): Preset["search"] | null {
   const { search, baseUrl: own } = preset === null ? {} : PRESETS[preset] ?? {};
   return search && baseUrl === own ? search : null;
@@ -229,7 +228,6 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  // For a bearer key, `headers` already contains the key.
   const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from;
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {

@@ -240,6 +240,6 @@ function ownAddresses(): readonly string[] {
     return Deno.networkInterfaces().filter(({ family, address }) => family === "IPv4" && !isLoopback(address))
       .map(({ address }) => address).slice(0, MOST_ADDRESSES);
   } catch {
-    return []; // A container may refuse to list its interfaces.
+    return [];
   }
 }

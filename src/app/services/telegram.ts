@@ -58,7 +58,6 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** The caller closes `session`. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {

@@ -7,7 +7,6 @@ import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 interface ProcessFacts {
   /** Equal process ids in different spaces belong to different processes. */
   space(): string;
-  /** Returns "" for a fact that the system does not provide. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 

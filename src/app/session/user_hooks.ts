@@ -149,7 +149,6 @@ class QueryHooks {
   }
 }
 
-/** Many programs report errors at the end of their output. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

@@ -172,7 +172,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     return project && await new ConfigTrust(this.#places.home).has(file);
   }
 
-  /** The user made this change, so Vis keeps the user's trust in the file. */
   async #write(
     file: ConfigFile,
     { project, trusted }: { readonly project: boolean; readonly trusted: boolean },
@@ -205,7 +204,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     await new ConfigTrust(this.#places.home).add(file);
   }
 
-  /** Rejects if the file has a fault that trust does not remove. */
   async #checkTrusted(file: ConfigFile): Promise<void> {
     await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
   }
@@ -329,7 +327,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const from = (first: number): unknown => valueAt(sections.merged(asked.slice(first)), places.at(-1) ?? []);
     const said = asked.flatMap(({ layer, values, where }, at) => {
-      // A file may have a section of an extension at its top level instead of in `SECTIONS`.
       const isWhole = key === SECTIONS, all = isWhole ? sections.merged(asked.slice(at, at + 1)) : values;
       const given = places.map((place) => valueAt(all, place))
         .filter((value) => value !== undefined && !(isWhole && isDeepStrictEqual(value, {})));
@@ -453,7 +450,6 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** The user could not see an empty key or a blank in a sentence. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }

@@ -40,7 +40,6 @@ export class DenoIo implements Io {
   #unheard = false;
   #signals = 0;
 
-  /** A dumb terminal cannot erase a line, so Vis shows no temporary lines on such a terminal. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -186,7 +185,6 @@ export class DenoIo implements Io {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);
     if (target === "stderr") return;
-    // A closed terminal or pipe is no fault, because the reader has left.
     if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
       this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
       return;

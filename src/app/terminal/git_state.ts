@@ -36,7 +36,7 @@ export async function targetOf(
 ): Promise<string> {
   const cannot = `Cannot review ${name || "the uncommitted changes"}`;
   await programWalls({ workspace, root: root ?? workspace, write: [] }).catch((error: unknown) => {
-    throw new UsageError(`${cannot}: ${reasonOf(error)}`);
+    throw new UsageError(`${cannot}, because Vis ${reasonOf(error)}`);
   });
   const ends = (...asked: readonly string[]): Promise<number | null> =>
     git({ root: root ?? workspace, spawn }, asked).then((done) => done.code, () => null);

@@ -428,7 +428,6 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** Returns an index at which a cut divides neither an escape nor a surrogate pair. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

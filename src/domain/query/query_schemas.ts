@@ -132,8 +132,8 @@ export const BlockResultSchema = z.object({
   ms: z.number(),
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
-  /** The list has the first 1,000 calls that ended with the block, and all calls that ended later. Only the first 100
-   * calls have `action`, `outcome` and `output`. */
+  /** The list has at most 1,000 calls: calls that ended with the block, then calls that ended later. Of the calls that
+   * ended with the block, only the first 100 have `action`, `outcome` and `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 

@@ -23,7 +23,6 @@ export class QueryWork {
   acted = false;
   /** A successful call other than a command sets this field if the call may have changed something. */
   changed = false;
-  /** A command that ends with code 0 sets this field. */
   ran = false;
 
   take(

@@ -58,7 +58,6 @@ export interface Recording {
   readonly queries: readonly RecordedQuery[];
 }
 
-/** A reader may call `iterations` more than once. */
 export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
@@ -78,7 +77,6 @@ export type PlayedReply =
   }
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
-/** The model sees at least this much of the beginning of a longer request. */
 const HEAD_CHARS = 15_000;
 
 interface Track {

@@ -4,7 +4,6 @@ import type { ReasoningLevel } from "../../providers/provider.ts";
 
 export interface ReplyBlock {
   readonly expr: string;
-  /** The estimate of the model is in milliseconds, and null without an estimate. */
   readonly timeMs: number | null;
 }
 
@@ -25,8 +24,8 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/** "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
- * "cut" an incomplete reply. */
+/** "thinking" means only thinking, "tools" a tool call, "text" plain text, "json" JSON of another shape, and "cut" an
+ * incomplete reply. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 export type ParsedReply =

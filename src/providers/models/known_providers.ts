@@ -7,7 +7,6 @@ import type { ModelDataSet } from "./model_data.ts";
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** The address includes the version path if the service has one. */
   readonly baseUrl: string;
   /** The service's own clients read another address from these variables. The first variable that is set applies. */
   readonly baseUrlNames?: readonly string[];
@@ -20,7 +19,6 @@ export interface Preset {
   readonly byKey: boolean;
   /** Lists of logins omit the preset, because another preset serves the same key. */
   readonly isByName?: true;
-  /** If null, the user must choose a model. */
   readonly defaultModel: string | null;
   /** Other services use this API with their own models, so the default model applies only at the address of the
    * preset. */

@@ -87,7 +87,6 @@ function isFailure({ code, retryable }: ProviderError): boolean {
 
 interface BreakerLimits {
   readonly failures: number;
-  /** After this time, the breaker lets one call probe the service. */
   readonly openMs: number;
 }
 

@@ -130,7 +130,6 @@ export class Router {
     }
   }
 
-  /** A running query uses the new routes and limits from its next model call on. */
   become(other: Router): void {
     this.#routes = other.#routes;
     this.#patience = other.#patience;

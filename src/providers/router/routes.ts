@@ -6,7 +6,6 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** A higher rank is better. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
   readonly firstTokenMs?: number | undefined;
@@ -107,7 +106,6 @@ function capabilitiesOf({ provider, model }: ModelRoute) {
   return provider.capabilities(model);
 }
 
-/** A typical agent call has four parts input and one part output. */
 function priceOf(route: ModelRoute): number | undefined {
   const { price } = capabilitiesOf(route);
   return price === null ? undefined : price.input * 0.8 + price.output * 0.2;

@@ -228,7 +228,6 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** `node:http` leaves the bytes of the body as they are. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");
@@ -272,7 +271,6 @@ async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8A
   }
 }
 
-/** The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);

@@ -132,7 +132,6 @@ function readCitation(citation: unknown, reply: ReplyBuilder): void {
 function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
   if (type === "server_tool_use" && name === SEARCH.name) return;
-  // If the input is empty, later events have its pieces.
   reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
 
@@ -149,7 +148,6 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
-    // The last event may have only the output count.
     input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,

@@ -22,7 +22,6 @@ export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Returns false if the event does not belong to this API. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
   /** Returns the events of a body without a stream, or null if the body is not a reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
@@ -47,7 +46,6 @@ export interface ProviderOptions {
   readonly advice?: Advice;
   /** After a complete reply, Vis waits at most this time for late counts (default 5 s). */
   readonly graceMs?: number;
-  /** Dates in `retry-after` need a clock, by default the real time. */
   readonly now?: () => number;
 }
 

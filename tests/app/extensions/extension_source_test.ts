@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { shipped } from "../../../extensions/index.ts";
 import { realm } from "../../../extensions/realm.ts";
 import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
+import { fn, z } from "../../../src/extension/mod.ts";
 import { isBelow } from "../../../src/domain/kit/files.ts";
+import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample, VIEW } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -91,6 +94,29 @@ Deno.test("extensionSource() the locked profile over a writable workspace has al
     const active = await locked(folder, true);
     assert.ok(active.functions.includes("fs.edit") && active.functions.every((name) => !name.startsWith("shell.")));
     assert.ok(active.list.some(({ namespace }) => namespace === "test.fresh"));
+  }));
+
+Deno.test("env.load() names the setting that excludes the extension of a folder", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "extensions/a");
+    await write(path, { "vis.json": manifestOf(), "mod.ts": moduleOf() });
+    const take = fn("take", async (env, ref: string) => (await env.load?.(ref))?.namespace, {
+      doc: "Loads an extension.",
+      args: z.tuple([z.string()]),
+      returns: "string",
+    });
+    const one = () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [take] }) });
+    const plain = await settingsIn(folder, {});
+    const settings = {
+      ...plain,
+      config: { ...plain.config, extensions: { ...plain.config.extensions, deny: ["test.a"] } },
+    };
+    const { source } = await extensionSource(settings, { shipped: { one } });
+    const active = await source.activate(view(folder));
+    const call = (ref: string) =>
+      active.call("one.take", [ref], { env: view(folder), signal: new AbortController().signal });
+    await assert.rejects(call(path), /extension test\.a is not loaded, because it is in extensions\.deny/);
+    await assert.rejects(call("test.a"), /no loaded extension has this name; for a folder, write a path with a slash/);
   }));
 
 Deno.test("isBelow() accepts paths inside a folder, not paths with the same beginning", () => {

@@ -1,6 +1,5 @@
 import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply } from "./eval_policy.ts";
 
-/** No pattern finds the text, so a model reads each piece. */
 export const askChunks: EvalPolicy = {
   takes: /\bcolour is hinted at\b/i,
   decide({ context }: EvalInput): PolicyReply {

@@ -1,7 +1,6 @@
 import { LABEL_LINES } from "./label_lines.ts";
 import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply } from "./eval_policy.ts";
 
-/** Code cannot decide the kind of a line, so a model labels each line. */
 export const countLabels: EvalPolicy = {
   takes: /\bhow many lines of context\b/i,
   decide({ context }: EvalInput): PolicyReply {

@@ -1,7 +1,6 @@
 import { LABEL_LINES } from "./label_lines.ts";
 import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply, stuck } from "./eval_policy.ts";
 
-/** The answer is longer than a preview, so the policy answers with a value. */
 export const pairUsers: EvalPolicy = {
   takes: /\ball pairs of users\b/i,
   decide({ context }: EvalInput): PolicyReply {
