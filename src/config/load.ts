@@ -1,4 +1,5 @@
 import { ConfigError } from "../domain/errors.ts";
+import { withoutLogin } from "../domain/kit/addresses.ts";
 import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
@@ -100,8 +101,9 @@ function nonEmpty(text: string | undefined): string | undefined {
 
 function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  const shown = text.replace(/^(\w+:\/\/)?[^@/]*@/, "$1");
   throw new ConfigError(
-    `Cannot use VIS_BASE_URL: ${shown} is not an http or https URL; write one such as http://127.0.0.1:8080/v1`,
+    `Cannot use VIS_BASE_URL: ${
+      withoutLogin(text)
+    } is not an http or https URL; write one such as http://127.0.0.1:8080/v1`,
   );
 }

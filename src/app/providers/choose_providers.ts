@@ -1,5 +1,5 @@
 import { ConfigError, UsageError } from "../../domain/errors.ts";
-import { isLoopback } from "../../domain/kit/addresses.ts";
+import { isLoopback, withoutLogin } from "../../domain/kit/addresses.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { Credential, Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelDataSet } from "../../providers/models/model_data.ts";
@@ -500,7 +500,9 @@ export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(
-      `Cannot use the address ${baseUrl}: it is not an http or https URL; write one such as http://127.0.0.1:8080/v1`,
+      `Cannot use the address ${
+        withoutLogin(baseUrl)
+      }: it is not an http or https URL; write one such as http://127.0.0.1:8080/v1`,
     );
   }
   return url.host.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { Cancelled, ConfigError, fileFault, reasonOf } from "../../domain/errors.ts";
-import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { isSecureUrl, withoutLogin } from "../../domain/kit/addresses.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 import type { RefreshReport } from "../../domain/admin_reports.ts";
 import { readCatalog } from "../../providers/models/catalog.ts";
@@ -45,7 +45,9 @@ async function catalog(
   { source, signal }: { readonly source: string; readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<ModelDataSet, DataFile>> {
   const refused = (why: string, advice: string) =>
-    new ConfigError(`Cannot refresh the models from ${from}: ${why}, and Vis changed nothing`, { advice });
+    new ConfigError(`Cannot refresh the models from ${withoutLogin(from)}: ${why}, and Vis changed nothing`, {
+      advice,
+    });
   const other = "name another catalogue with vis config set modelCatalog URL";
   if (!isSecureUrl(from)) throw refused("it is neither an https address nor on this machine", other);
   let text: string;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config/schema.ts";
 import { Cancelled, ConfigError, fileCode, fileFault, reasonOf, UsageError } from "../../domain/errors.ts";
-import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { isSecureUrl, withoutLogin } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/admin_reports.ts";
@@ -246,7 +246,9 @@ class ReleasePlace {
     this.#remote = /^[a-z][a-z\d+.-]+:\/\//i.test(from);
     if (this.#remote && !isSecureUrl(from)) {
       throw new ConfigError(
-        `Cannot update from ${from}: it is neither an https address nor a folder; name one of these with --from or the setting update.from`,
+        `Cannot update from ${
+          withoutLogin(from)
+        }: it is neither an https address nor a folder; name one of these with --from or the setting update.from`,
       );
     }
     this.#from = this.#remote ? `${from.replace(/\/+$/, "")}/` : resolve(from);
@@ -262,7 +264,9 @@ class ReleasePlace {
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
       throw new UsageError(
-        `Cannot read ${at}: ${fileFault(error, reasonOf(error))}; check --from or the setting update.from`,
+        `Cannot read ${this.#remote ? withoutLogin(at) : at}: ${
+          fileFault(error, reasonOf(error))
+        }; check --from or the setting update.from`,
       );
     }
   }

@@ -23,6 +23,10 @@ export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }
 
+export function withoutLogin(address: string): string {
+  return address.replace(/^(\w+:\/\/)?[^@/]*@/, "$1");
+}
+
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
+import { withoutLogin } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
@@ -212,7 +213,7 @@ export function environmentAddress(
   const url = URL.parse(from === "OLLAMA_HOST" ? ollamaUrl(given) : given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(
-      `Cannot use ${from}: ${withoutLogin(given)} is not an http or https URL; correct the variable`,
+      `Cannot use ${from}: ${withoutLogin(given).slice(0, 200)} is not an http or https URL; correct the variable`,
     );
   }
   if (from === "OLLAMA_HOST") url.hostname = REACHED[url.hostname] ?? url.hostname;
@@ -232,10 +233,6 @@ function ollamaUrl(given: string): string {
   const plain = host.replace(/^\[|\]$/g, "");
   const shown = /^[\da-f]*:[\da-f:.]*$/i.test(plain) ? `[${plain}]` : plain || "127.0.0.1";
   return `${scheme ?? "http"}://${shown}${port ? `:${port}` : scheme === undefined ? ":11434" : ""}${path}`;
-}
-
-function withoutLogin(text: string): string {
-  return text.replace(/^(\w+:\/\/)?[^@/]*@/, "$1").slice(0, 200);
 }
 
 export interface LocalServer {

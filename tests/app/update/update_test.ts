@@ -203,6 +203,8 @@ test("update() needs a key, and a release address that no other party controls",
   await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
   await refuses(release, ConfigError, /no address of releases is set; use --from URL or DIR/, { from: undefined });
   await refuses(release, ConfigError, /it is neither an https address nor a folder/, { from: "http://192.0.2.1/vis" });
+  const withLogin = { from: "http://me:hunter2@192.0.2.1/vis" };
+  await refuses(release, ConfigError, /^Cannot update from http:\/\/192\.0\.2\.1\/vis: /, withLogin);
   release.answer = () => new Response(null, { status: 302, headers: { location: "http://192.0.2.1/vis" } });
   await refuses(
     release,
