@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cc38463eac56989242a6b8ff7f37bfe550e0c1f4956c5c5eb0c3045c66d47223
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ad8ba3d5a9021cb6ac36a160434b409410c3c0702e41bb2d63bb99ede4571bb4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
