@@ -40,7 +40,6 @@ export async function findFiles(
   return found;
 }
 
-/** Also walks the ignored folders among `named`, which a walk from `start` skips. */
 export function* walkWith(
   workspace: Workspace,
   start: WorkspacePath,

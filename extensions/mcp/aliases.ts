@@ -10,7 +10,6 @@ type CallByAlias = (
   call: { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly settings: unknown },
 ) => Promise<unknown>;
 
-/** The tools come from the cache, so Vis starts no server. */
 export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): Promise<readonly Extension[]> {
   const cache = new ToolCache(env);
   const found: Extension[] = [];

@@ -22,7 +22,6 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
   readonly until?: string;
 }
 
-/** Most commands that cannot run report the reason within this time. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
@@ -305,7 +304,6 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** The ring lost this number of bytes before `output`, because no call read them in time. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;

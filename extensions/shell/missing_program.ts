@@ -18,7 +18,7 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
   rg: [["grep", "grep -rn"]],
   docker: [["podman", "podman"]],
 };
-/** Python can run these tools as modules. If such a tool is missing, its module is probably missing. */
+/** Python can run these tools as modules, so the module of a missing tool is probably missing too. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
 export async function missingProgramHint(

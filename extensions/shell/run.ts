@@ -205,7 +205,6 @@ export async function allowed(
 const IN_PLAN = "a plan, a review and a /btw question change nothing";
 const FOR_LATER = "describe the command in the answer, so that the user's next request can run it";
 
-/** Throws Error in a request that only reads, because a background command could run beyond the request. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
   if (!onlyReads) return;
   throw advised(

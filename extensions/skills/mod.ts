@@ -32,7 +32,6 @@ const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 /** For each branch, the map has the instructions in the prompt by their folder, and "" for each other known folder. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
-/** Under this key, the store has the folders whose instructions Vis has shown, relative to the workspace. */
 const FOLDERS = "folders";
 
 const READING = new Map<string, Promise<Found>>();

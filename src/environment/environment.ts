@@ -324,7 +324,6 @@ export class Environment {
     }
   }
 
-  /** Rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }

@@ -12,7 +12,6 @@ export async function sourceFault(path: string, text: string): Promise<SourceFau
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
   try {
     const fault = /\.jsonc?$/i.test(path) ? jsonFault(path, text) : await moduleFault(path, text);
-    // A fault at the end of the text belongs to its last line.
     return fault && { ...fault, line: Math.min(fault.line, text.trimEnd().split("\n").length) };
   } catch {
     return null; // A failure of the parser is no evidence against the file.

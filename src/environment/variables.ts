@@ -138,7 +138,6 @@ const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
   const begin = code.matchAll(WORDS).find(([word]) => word === name)?.index ?? 0;
-  // A missing path has the place -1, which becomes the largest number and sorts last.
   const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0;
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)

@@ -151,7 +151,6 @@ function isUnlisted(symbol: FunctionSymbol | ValueSymbol, request: PartRequest):
   }
 }
 
-/** In a plan, the model sees a function if some of its calls may only read, or if no call changes anything. */
 function isForPlans(symbol: FunctionSymbol | ValueSymbol, extension: NormalExtension): boolean {
   if (symbol.kind === "value") return true;
   return symbol.inPlans === true || typeof symbol.reads === "function" || onlyReads(symbol, extension, []);

@@ -29,7 +29,6 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is invalid");
 }
 
-/** A value of the user overrides a value that a client offers under the same key. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],

@@ -308,7 +308,6 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** A block without a path belongs to the file of the previous block. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),

@@ -1,6 +1,5 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** A list of short lines takes many times the memory of the text. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
@@ -142,7 +141,6 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** The time of a comparison grows with the square of this number of changed lines. */
 const MAX_DISTANCE = 1_000;
 
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {

@@ -128,7 +128,6 @@ export interface MatchOptions {
 }
 
 const MAX_PATTERN = 2_000, SHOWN_PATTERN = 200;
-/** The worst-case time for a character grows with the states of a compiled pattern. */
 const MAX_PROGRAM = 2_000;
 const LIGHT_PROGRAM = 24;
 const LIGHT_TEXT = 64;

@@ -13,7 +13,6 @@ const SYMBOLS = {
   fsetxattr: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32", "i32"], result: "i32" },
   allocate: { name: "syscall", parameters: ["i32", "i32", "i32", "i64", "i64"], result: "i64" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
-  /** The call waits for the disk, so it runs on another thread. */
   fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
   errno: { name: "__errno_location", parameters: [], result: "pointer" },
 } as const;

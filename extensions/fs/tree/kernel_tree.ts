@@ -304,7 +304,6 @@ function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly pa
   return found;
 }
 
-/** Some file systems do not return the kind with the name. */
 function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
   return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
 }
