@@ -2,7 +2,7 @@ import { isChild, isEnd } from "../domain/query/query_event.ts";
 import type { QueryEvent } from "../domain/query/query_schemas.ts";
 
 const MOST_CALLS = 1_000, TOLD_CALLS = 100;
-/** The store has the messages, and no channel shows nudges. */
+/** The store has the messages, and a follower in another process shows no nudges. */
 const UNSHOWN: readonly QueryEvent["type"][] = ["steering", "nudge"];
 
 export class StepEvents {

@@ -175,7 +175,7 @@ export async function findPoint(store: Store, id: string, at: string | null): Pr
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
     throw new UsageError(
-      `Cannot find step ${at}: it is not a place in the conversation; write N or REQUEST.STEP, such as 3 or 2.1`,
+      `Cannot find step ${at}: it does not have the form N or REQUEST.STEP; write one such as 3 or 2.1`,
     );
   }
   const [, first, second] = place ?? [];

@@ -280,8 +280,8 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     const fault = restoredFault({ name, kind, source, summary });
     if (fault !== null) {
       throw new UsageError(
-        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name} (${fault}); if you ` +
-          "trust its source, ask for a new export after forget() of the variable",
+        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name} (${fault}); ask for ` +
+          "an export without this variable",
       );
     }
     (kind === "function" ? functions : classes).add(name);

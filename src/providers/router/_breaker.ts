@@ -6,7 +6,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** Before the first response, the configured address may be wrong, so a retry would be useless. */
+  /** Until the first response, the configured address may be wrong, so the router does not wait for the service. */
   reached = false;
 
   constructor(
