@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ad8ba3d5a9021cb6ac36a160434b409410c3c0702e41bb2d63bb99ede4571bb4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e6bb40f0be279b2eac047795881ac8ec0371474319740d0c21335fb5622cc6a0
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
