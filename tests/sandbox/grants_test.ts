@@ -74,6 +74,10 @@ const CLOSED: Readonly<Record<string, string>> = {
 grantTest("read and env grants do not open their neighbours", async (targets) => {
   await using box = await open(targets);
   for (const code of Object.values(CLOSED)) assert.match(await error(box, code), /Cannot (read|list|look at) /);
+  assert.match(
+    await error(box, "await Deno.readTextFile('data2/a')"),
+    /Cannot read .*: the sandbox has no grant for it$/,
+  );
   assert.equal(await box.show("[Deno.env.get('GRANTED'), Deno.env.get('UNSET')].join()"), '"yes,"');
 });
 

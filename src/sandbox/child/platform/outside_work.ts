@@ -93,7 +93,12 @@ export class OutsideWork {
 function factsOf(cause: unknown, what: string): ErrorFacts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";
-  const message: unknown = isError && "message" in cause ? cause.message : "";
+  // The runtime's own message advises options of the compiler.
+  const message: unknown = name === "NotCapable"
+    ? "the sandbox has no grant for it"
+    : isError && "message" in cause
+    ? cause.message
+    : "";
   return {
     name: typeof name === "string" && name !== "" ? name : "Error",
     message: `Cannot ${what}: ${typeof message === "string" ? message : "it failed without a message"}`,
