@@ -82,7 +82,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   onByDefault: true,
-  howToEnable: "start Vis outside of the home folder; vis doctor says what commands need",
+  howToEnable: "vis doctor shows the reason and the fix",
   config: settings,
   section: "shell",
   activate,

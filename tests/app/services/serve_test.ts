@@ -307,7 +307,7 @@ said`;
         file,
         /Cannot read \S*auth\.json: it may hold keys, and no user can answer here; the user can change the setting secrets, which names such files/,
       );
-      assert.match(command, /shell is off; .*start Vis outside of the home folder/);
+      assert.match(command, /shell is off; .*vis doctor shows the reason and the fix/);
       assert.match(git, /git is not defined/);
     }
   } finally {
