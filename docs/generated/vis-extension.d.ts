@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e6bb40f0be279b2eac047795881ac8ec0371474319740d0c21335fb5622cc6a0
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e75e7fd54f3cc221bb4718ca83565078dd919f06a636f953881053f49fc119b6
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

@@ -64,7 +64,7 @@ const ProviderSchema = z.strictObject({
       "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route. If all routes are at their limits, the call waits; if the wait would take more than two minutes, the call fails",
     ),
     perMs: positive.default(60_000).describe(
-      "Length of the interval in milliseconds. At the limit, a call without another route waits until the interval has room; if the wait would take more than two minutes, the call fails",
+      "Length of the interval in milliseconds. At the limit, a call without another route waits for room; if the wait would take more than two minutes, the call fails",
     ),
   }).optional().describe("Limits for calls of this service within an interval"),
 });
@@ -127,12 +127,12 @@ export const ConfigSchema = z.strictObject({
     "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset",
   ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, in /model, and if Vis has neither a configured provider nor a key for the model",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine. Vis looks at vis auth login, in /model, and without a configured provider or a key for the model",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
   }).nullable().default(null).describe(
-    "Database: a file, the URL of a PostgreSQL database, or :memory:; null for vis.db in $VIS_HOME",
+    "Database file, URL of a PostgreSQL database, or :memory:; null for vis.db in $VIS_HOME",
   ),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "URL of an OpenAI-compatible server, including /v1; null for none",
@@ -263,7 +263,7 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the Telegram bot in each chat, and of groups whose members may all use the bot in the group; vis telegram allow adds an id",
+      "Ids of users who may use the Telegram bot in each chat, and of groups whose members may use the bot there. vis telegram allow adds ids",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
       "Address of the Bot API server: the server of Telegram, or your own",
@@ -295,7 +295,7 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "Reaction to a call that needs an approval and has none: ask (Vis asks you; if you cannot answer, Vis refuses the call) or never (Vis refuses the call without a question)",
+    "Reaction to a call that needs an approval and has none. With ask, Vis asks you; if you cannot answer, Vis refuses the call. With never, Vis refuses the call without a question",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",

@@ -57,8 +57,8 @@ function slugOf(heading: string): string {
 }
 
 const PLAIN_WORDS = new Set(
-  ("a an and are be by can did do does for from how i in into is it me much my of on or own see the to use using vis what when where " +
-    "which with you your").split(" "),
+  ("a an and are be by can did do does for from how i in into is it me much my of on or own see the to use using vis was what when " +
+    "where which why with you your").split(" "),
 );
 
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {

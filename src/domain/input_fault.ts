@@ -43,9 +43,7 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
         issue.keys.slice(0, 5).map((key) => key.slice(0, 80)).join(", ")
       }`;
     case "invalid_format":
-      return issue.format === "regex"
-        ? `must match ${issue.pattern}`
-        : `must be ${issue.format === "url" ? urlKind(issue) : FORMATS[issue.format] ?? issue.format}`;
+      return formatFault(issue);
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_key":
@@ -55,6 +53,13 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+function formatFault(issue: z.core.$ZodRawIssue & { readonly code: "invalid_format" }): string {
+  const { format } = issue;
+  if (format === "regex") return `must match ${issue.pattern}`;
+  if (format === "starts_with") return `must begin with ${issue["prefix"]}`;
+  return `must be ${format === "url" ? urlKind(issue) : FORMATS[format] ?? format}`;
 }
 
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {

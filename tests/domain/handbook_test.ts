@@ -24,13 +24,14 @@ Deno.test("foundByWords() answers the questions of new users in the first three 
     "allow network": "guide/questions#how-do-i-allow-npm-install-or-another-command-with-network",
     "use my own model": "guide/questions#how-do-i-use-a-local-model-such-as-ollama",
     "change the model": "guide/questions#which-model-should-i-use-and-how-do-i-change-the-model",
-    "where is my data": "guide/questions#where-does-vis-store-my-data-and-does-it-send-my-code-or-telemetry",
+    "where is my data":
+      "guide/questions#where-does-vis-store-my-data-and-conversations-and-does-it-send-my-code-or-telemetry-anywhere",
     "run on a server": "guide/questions#how-do-i-run-vis-on-a-server-or-with-docker",
     "resume a conversation": "guide/questions#how-do-i-continue-a-conversation",
     "cost limit": "guide/providers#cost-limits",
     "telegram bot": "serve/telegram",
     "plan without changes": "guide/files-and-commands#plan-without-changes",
-    "write an extension": "guide/questions#how-do-i-write-an-extension",
+    "write an extension": "guide/questions#how-do-i-write-an-extension-or-my-own-slash-command",
     "approve commands": "guide/approvals",
     "review my code": "guide/review",
   };
@@ -66,17 +67,18 @@ Deno.test("foundByWords() answers the ordinary words of new users in the first s
     "is it safe": "is-vis-safe-and-does-it-read-my-secrets-such-as-env",
     "rename conversation": "how-do-i-search-rename-or-share-old-conversations-chats",
     "search old chats": "how-do-i-search-rename-or-share-old-conversations-chats",
-    "create a pull request": "how-do-i-commit-changes-or-create-a-pull-request",
+    "create a pull request": "how-do-i-commit-changes-with-git-or-create-a-pull-request",
     "how much did it cost": "how-do-i-limit-and-see-the-cost",
-    "commit changes": "how-do-i-commit-changes-or-create-a-pull-request",
+    "commit changes": "how-do-i-commit-changes-with-git-or-create-a-pull-request",
     "log in": "how-do-i-log-in-and-log-out",
     "why is it slow": "why-is-vis-slow",
     "is it open source": "can-i-use-my-claude-or-chatgpt-subscription-and-is-vis-free-and-open-source",
-    "does it send my code": "where-does-vis-store-my-data-and-does-it-send-my-code-or-telemetry",
-    "privacy": "where-does-vis-store-my-data-and-does-it-send-my-code-or-telemetry",
+    "does it send my code":
+      "where-does-vis-store-my-data-and-conversations-and-does-it-send-my-code-or-telemetry-anywhere",
+    "privacy": "where-does-vis-store-my-data-and-conversations-and-does-it-send-my-code-or-telemetry-anywhere",
     "schedule a task": "how-do-i-use-vis-in-ci-such-as-github-actions-or-on-a-schedule",
     "dark mode": "how-do-i-change-the-theme-dark-mode-the-keybindings-or-the-editor",
-    "agents.md": "how-do-i-give-instructions-for-a-project-agentsmd",
+    "agents.md": "how-do-i-give-instructions-for-a-project-agentsmd-such-as-the-language-of-answers",
     "use with docker": "how-do-i-run-vis-on-a-server-or-with-docker",
     "worktree": "how-do-i-run-several-requests-in-parallel-such-as-in-a-git-worktree",
     "changelog": "how-do-i-update-vis-and-where-is-the-changelog",
@@ -90,6 +92,35 @@ Deno.test("foundByWords() answers the ordinary words of new users in the first s
   };
   for (const [words, question] of Object.entries(cases)) {
     assert.equal(foundByWords(words, sections)[0]?.place, `guide/questions#${question}`, words);
+  }
+});
+
+Deno.test("foundByWords() answers whole questions of new users in the first section", async () => {
+  const { sections } = await Handbook.open();
+  const cases: Readonly<Record<string, string>> = {
+    "how do I redo": "guide/conversations#undo-changes",
+    "is my data sent anywhere": "guide/questions#where-does-vis-store-my-data",
+    "where are my conversations stored": "guide/questions#where-does-vis-store-my-data",
+    "how do I run tests": "guide/questions#how-do-i-run-tests",
+    "why was my command refused": "guide/questions#how-do-i-run-tests",
+    "what is a step": "guide/questions#what-is-a-step",
+    "what is the sandbox": "guide/questions#what-is-a-step",
+    "how do I give more steps": "guide/questions#how-do-i-give-a-request-more-steps",
+    "the answer is wrong, how do I retry": "guide/questions#how-do-i-retry",
+    "how do I attach an image": "guide/interactive#images",
+    "how do I use vis in a script": "guide/scripts",
+    "how do I review a pull request": "guide/review#choose-the-changes",
+    "how do I write my own command": "guide/questions#how-do-i-write-an-extension-or-my-own-slash-command",
+    "why does vis ask for approval": "guide/approvals",
+    "how do I report a bug": "guide/troubleshooting#test-this-machine",
+    "what does vis doctor do": "guide/troubleshooting#test-this-machine",
+    "windows": "guide/questions#how-do-i-use-vis-on-windows",
+    "can vis commit to git": "guide/questions#how-do-i-commit-changes",
+    "how do I change the language of the answers": "guide/questions#how-do-i-give-instructions",
+  };
+  for (const [words, place] of Object.entries(cases)) {
+    const [first] = foundByWords(words, sections);
+    assert.ok(first?.place.startsWith(place), `${words}: ${first?.place}`);
   }
 });
 

@@ -21,6 +21,7 @@ const CASES: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.url({ protocol: /^https?$/ }).nullable(), "file:///x", "must be an http or https URL"],
   [z.iso.datetime(), "x", "must be a time, such as 2026-03-01T12:00:00Z"],
   [z.string().regex(/^a$/), "b", "must match /^a$/"],
+  [z.string().startsWith("/"), "b", "must begin with /"],
   [z.number().multipleOf(5), 3, "must be a multiple of 5"],
   [z.union([z.string(), z.array(z.string())]), 1, "must be text or a list"],
   [z.union([z.string(), z.array(z.string())]), [1], "is not valid: 0 must be text"],

@@ -204,8 +204,9 @@ Getting started:
 
 vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
---db, --cwd, --root, --shell and --set KEY=VALUE. vis "…" starts it with this
-request. Without a terminal, vis "…" is vis run "…"; -p always means vis run.
+--db, --cwd, --root, --add-dir, --shell and --set KEY=VALUE. vis "…" starts it
+with this request. Without a terminal, vis "…" is vis run "…"; -p always means
+vis run.
 Also known: login, logout, history, export, exec, resume [ID], continue [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
@@ -257,7 +258,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
 
 function hintAt(command: Command, path: string): void {
   command.showHelpAfterError(`(vis help ${path} explains its usage)`);
-  namesFamiliar(command);
+  if (path !== "help") namesFamiliar(command); // The help also takes a question about an option.
   if (command.commands.length > 0) refuseUnknownHelp(command);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }

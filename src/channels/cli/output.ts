@@ -32,7 +32,7 @@ export const EXIT_CODES: readonly { readonly term: string; readonly about: strin
   {
     term: "1",
     about:
-      "the request failed or reached a limit, or its branch is busy; a check or a comparison found a fault; a file needs your trust; a search found nothing; undo found nothing, or a file prevented it",
+      "the request failed, reached a limit or found its branch busy. A check, a comparison, a search, a login or an undo had no success, or a file needs your trust",
   },
   { term: "2", about: "invalid usage: an option, an argument or an input is invalid" },
   {

@@ -137,6 +137,17 @@ Deno.test("help of words that name no command finds a section of the handbook, o
   const { out } = await said("help", "mcp", "servers", "of", "a", "repository");
   assert.match(out, /^extend\/functions\/mcp#[^]*\n {2}vis help mcp {2}\S.*\n$/);
   assert.match((await said("help", "undo", "files")).out, /^Usage: vis undo /);
+  for (
+    const [words = "", place = ""] of [["mcp servers", "guide/questions#how-do-i-add-an-mcp"], [
+      "telegram group",
+      "serve/telegram",
+    ]]
+  ) {
+    assert.ok((await said("help", ...words.split(" "))).out.startsWith(place), words);
+  }
+  for (const option of ["-c", "--plan", "--rest"]) {
+    assert.match((await said("help", "what", "does", option, "do")).out, /^(?:guide|serve|extend)\//, option);
+  }
   const page = (await said("help", "guide/approvals")).out;
   assert.equal(page, await Deno.readTextFile(new URL("../../../docs/guide/approvals.md", import.meta.url)));
   assert.match((await said("help", "guide/scripts#exit-codes")).out, /^## Exit codes\n/);

@@ -23,11 +23,11 @@ export const ASK: CommandGroup = {
 function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
     .description(
-      "run one request: the answer goes to stdout, progress to stderr; piped input becomes a part of the request",
+      "run one request; the answer goes to stdout, progress to stderr, and piped input into the request",
     )
     .argument(
       "[prompt...]",
-      "the request in plain words, or - for stdin; Vis appends piped input (limit of both together: 4,000,000 characters)",
+      "the request in plain words, or - for stdin; Vis appends piped input (at most 4,000,000 characters together)",
     )
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option(
@@ -55,7 +55,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   )
     .option(
       "--image <file>",
-      "attach an image: a file of at most 5 MB, - for stdin, or an http, https or data URL; repeatable, at most 20 images",
+      "attach an image: a file of at most 5 MB, - for stdin, or an http, https or data URL (repeatable, at most 20)",
       collected,
       [],
     )
@@ -135,7 +135,7 @@ function addOutput(run: Command): void {
   )
     .option(
       "--trace",
-      "print thinking, calls and tokens of each step on stderr, unless -q is set; with --output json, also add all steps to the result as trace",
+      "print thinking, calls and tokens of each step on stderr, unless -q is set; with --output json, the result has all steps as trace",
       false,
     )
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Shell } from "../completion.ts";
 import { jsonText } from "../output.ts";
@@ -68,7 +69,8 @@ function addHelpItself(program: Command, { services, io }: Context): void {
       const words = given.filter((word) => !word.startsWith("-"));
       const command = given.length === words.length ? commandInQuestion(words.join(" "), program) : undefined;
       const isSearch = !flags.man && !flags.schema && (command !== undefined || !isCommand(words, program));
-      const found = isSearch ? await inHandbook(words.join(" ")) : "";
+      const asked = words.length < QUESTION_WORDS ? words : given;
+      const found = isSearch ? await inHandbook(asked.join(" ")) : "";
       if (found !== "") {
         return io.stdout(command ? `${found}  vis help ${command.name()}  ${command.description()}\n` : found);
       }
@@ -95,12 +97,14 @@ function isCommand([first]: readonly string[], program: Command): boolean {
 
 const QUESTION_WORDS = 3;
 
-/** The first word of a question such as "undo a commit" can be the name of a command. */
+/** The first word of a question such as "undo a commit" or "mcp servers" can be the name of a command. */
 function commandInQuestion(asked: string, program: Command): Command | undefined {
-  const [first, ...others] = asked.split(" ");
+  const [first, second = "", ...others] = asked.split(" ");
   const command = program.commands.find((one) => one.name() === first);
-  const isQuestion = others.length + 1 >= QUESTION_WORDS && !isCommand(others, program);
-  return isQuestion && command && !isCommand(others, command) ? command : undefined;
+  const below = command?.commands.map((one) => one.name()) ?? [];
+  const isTopic = second !== "" && below.length > 0 && nearestName(second, below) === null;
+  const isQuestion = (isTopic || others.length + 2 >= QUESTION_WORDS) && !isCommand([second], program);
+  return isQuestion && command && !isCommand([second], command) ? command : undefined;
 }
 
 async function inHandbook(asked: string): Promise<string> {

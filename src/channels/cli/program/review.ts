@@ -66,7 +66,7 @@ function addChanges(group: Command, context: Context): void {
   group.command("fork")
     .description("create a branch that continues from an earlier point, and print the id of the branch")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix of at least 8 characters is enough")
-    .option("--at <iteration>", "fork after this step: N or REQUEST.STEP; 0 means the beginning (default: the end)")
+    .option("--at <iteration>", "fork after this step, N or REQUEST.STEP; 0 means the beginning (default: the end)")
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
@@ -145,7 +145,10 @@ function addVars(program: Command, context: Context): void {
       "--conversation <id>",
       "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest conversation of this workspace)",
     )
-    .option("--at <iteration>", "show the state after a step: N of the branch, or REQUEST.STEP; not with --diff")
+    .option(
+      "--at <iteration>",
+      "show the state after this step, N or REQUEST.STEP; 0 means the beginning (not with --diff)",
+    )
     .option("--history <name>", "show the versions of a variable and the code that made them")
     .option("--diff <name...>", "compare two versions: NAME V1 V2, or NAME for the last two versions")
     .option("--limit <n>", "with --history, show at most the newest N versions", positiveInteger, 20)
@@ -182,7 +185,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
       const { promptCommand, readPrompt, requestOfWords } = await import("../commands/run.ts");
-      const isStored = flags.conversation !== undefined && words.length === 0;
+      const isStored = (flags.conversation !== undefined || flags.iteration !== undefined) && words.length === 0;
       const request = isStored
         ? { text: "" }
         : await requestOfWords(await readPrompt(words, io, { context: flags.context }), { services, flags });
@@ -285,12 +288,12 @@ function addUndo(program: Command, context: Context): void {
     .option("--dry-run", "show what the undo would change, or the redo, and change no file", false)
     .option(
       "--rest",
-      "undo the changes of the other files, if some files changed later or went into a git commit (with --redo: reapply the changes of the other files)",
+      "if some files prevent the undo or the redo, change the other files",
       false,
     )
     .option(
       "--force",
-      "also undo changes of files that changed later or went into a git commit (with --redo: also reapply such changes); after an undo, --redo restores the later changes",
+      "also change files that changed later or went into a git commit; after an undo, --redo restores their later changes",
       false,
     )
     .option(...FLAGS.storedDb)

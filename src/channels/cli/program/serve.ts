@@ -15,7 +15,7 @@ export const SERVE: CommandGroup = {
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
-      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page, which contains the token on a terminal",
+      "serve the web page, the HTTP API and an OpenAI-compatible API; stdout begins with the URL of the page (on a terminal, with the token)",
     )
     .option("--host <address>", "address to listen on (default: 127.0.0.1, or server.host)")
     .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357, or server.port)", port)
@@ -37,7 +37,7 @@ function addServe(program: Command, context: Context): void {
     );
   serve.option(
     "--open",
-    "open the page in your browser; if the server has a single token, the browser gets it from a temporary file that only you can read",
+    "open the page in your browser, which gets a single token from a temporary file that only you can read",
   );
   addServiceFlags(serve.option(...FLAGS.root).option(...FLAGS.addDir))
     .addHelpText("after", SERVE_EXAMPLES)
@@ -121,8 +121,9 @@ function addProtocols(program: Command, context: Context): void {
   const mcp = addProtocol(program, {
     ...context,
     protocol: "mcp",
-    doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
-      "variables; or manage the MCP servers in your settings: add, list, remove, login, logout",
+    doc:
+      "serve an MCP client on stdin and stdout; the subcommands add, list, remove, login and logout manage the MCP " +
+      "servers in your settings",
     examples: MCP,
     cwd: FLAGS.cwd,
   });
@@ -261,9 +262,9 @@ Configure most clients like this:
   { "mcpServers": {
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/my/project"] } } }
 
+The client gets the tools ask, continue, search, conversations and variables.
 Protocol messages go to stdout, everything else to stderr. vis mcp stops when
-the client closes the connection. The subcommands manage the MCP servers in your
-settings.`;
+the client closes the connection.`;
 
 const ACP = `
 Add Vis to the settings of the editor, for example:
