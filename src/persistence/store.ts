@@ -95,7 +95,8 @@ export interface BranchNode extends Branch {
 
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** The id of a conversation selects its last used branch. A unique prefix of at least 8 characters is enough. */
+  /** The id of a conversation selects its last used branch. A prefix of at least 8 characters is enough if only one
+   * conversation, or else only one branch, has it. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Concurrent calls get the same branch. */

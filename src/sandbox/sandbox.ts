@@ -25,7 +25,7 @@ export interface HostCall {
   readonly args: readonly unknown[];
   readonly block: number;
   readonly iteration: number;
-  /** Returns true once the block has ended without this call. */
+  /** Returns true once the block has ended, although this call has not. */
   readonly isLate: () => boolean;
   readonly signal: AbortSignal;
   readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
@@ -51,8 +51,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** The time of these functions does not count against a deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
-  /** A block gets an error if it reads one of these names from a result of the function. The key "commits.sha" means
-   * `sha` of the objects in `commits`. */
+  /** A block gets an error if it reads one of these names from a result that lacks the name. The key "commits.sha"
+   * means `sha` of the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }
@@ -117,7 +117,7 @@ export interface Sandbox {
   readonly gone: Promise<unknown>;
   run(block: BlockRun): Promise<RunReport>;
   render(template: string, options: RenderOptions): Promise<RenderReport>;
-  /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
+  /** Binds data and evaluates sources, functions first and then by `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
   restoreResults(results: FormerResults): Promise<void>;
   /** A system variable may wait for the next request. The caller stores a text that it sends in parts, so blocks do not

@@ -21,7 +21,7 @@ const SLOWEST_BYTES_PER_MS = 256;
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
-/** A backend that waits for its client to read has sent its result. */
+/** A backend that waits for its client to read sends a result that does not arrive. */
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 

@@ -56,7 +56,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
   }
 }
 
-/** SQLite cannot leave WAL mode while another process uses the database. The check then belongs to that process. */
+/** SQLite leaves WAL mode only if no other process uses the database, and the log is then left over. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");

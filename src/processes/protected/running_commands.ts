@@ -78,7 +78,7 @@ class WorkspaceTurns {
   readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
   #libc: Libc | null = null;
 
-  /** The caller calls the returned function once the command has its file system, or has ended. */
+  /** The caller must call the returned function once the command has its file system, or has ended. */
   async begin(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
     const turns = this.#turnsIn(folder);
     await turns.acquire(signal).catch((error: unknown) => {

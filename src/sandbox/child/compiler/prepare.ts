@@ -20,7 +20,7 @@ export interface RunnableBlock {
   readonly ok: true;
   /** The declarations must exist as global properties before the call. */
   readonly code: string;
-  /** If false, a promise that the block returns becomes its value unchanged. */
+  /** If false, a returned promise that no running work can settle becomes the value of the block. */
   readonly awaits: boolean;
   readonly declarations: readonly Declaration[];
   readonly assigned: readonly Declaration[];

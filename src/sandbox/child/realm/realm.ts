@@ -56,8 +56,8 @@ interface RealmNames {
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
-  // Some of these names are getters that load on first use. Later, loading would fail, so values replace the getters
-  // now.
+  // Some of these names are getters that load on first use. In the empty realm, loading would fail, so values replace
+  // the getters now.
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];
