@@ -28,7 +28,7 @@ export interface OwnNamespaces {
   /** The program must not be in the network of this name, which is the machine's own; null means that the program uses
    * the machine's network. */
   readonly outside: string | null;
-  /** The program joins the network of this process; null means that no other program began a network. */
+  /** The program joins the network of this process; null means that it joins no network of another program. */
   readonly other: number | null;
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly links: readonly (readonly [path: string, to: string])[];
