@@ -74,7 +74,8 @@ const PHRASES: Readonly<Record<string, string>> = {
 /** Returns the texts that people read: documents, and the strings of the program. Decisions and comments are for
  * contributors. */
 async function texts(): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>([["README.md", await Deno.readTextFile(`${ROOT}README.md`)]]);
+  const found = new Map<string, string>();
+  for (const path of ["README.md", "CHANGELOG.md"]) found.set(path, await Deno.readTextFile(`${ROOT}${path}`));
   for (const folder of ["docs/", "src/", "extensions/"]) {
     for (const path of await filesOf(ROOT, folder)) {
       if (/^docs\/decisions\/|\.d\.ts$/.test(path)) continue;
