@@ -182,7 +182,7 @@ export async function findPoint(store: Store, id: string, at: string | null): Pr
   const branch = await store.findConversation(id);
   if (!branch) return await inQuery(store, id, first, second);
   const turns = await store.turns(branch.branchId);
-  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no request yet; send one first`);
+  if (turns.length === 0) throw new UsageError(`Cannot use ${id}: this branch has no request yet; send one first`);
   if (first === undefined) return { branch, point: endOf(turns) };
   return {
     branch,

@@ -30,7 +30,7 @@ export interface Extension {
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** The prompt shows the sample step and answer of the first active extension that has an example. */
   readonly example?: ReplyExample;
-  readonly nudge?: (ctx: NudgeContext) => string | null;
+  readonly nudge?: (ctx: NudgeContext) => string | null | Promise<string | null>;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for

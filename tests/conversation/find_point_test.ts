@@ -38,6 +38,6 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);
   await assert.rejects(at("5", fork.branchId), /Cannot find step 5: the conversation has 4 steps/);
   const empty = await store.createConversation({ title: "e", channel: "cli", workspace: "/" });
-  await assert.rejects(at(null, empty.conversationId), /it has no request yet/);
+  await assert.rejects(at(null, empty.conversationId), /this branch has no request yet/);
   await store.close();
 });

@@ -54,6 +54,7 @@ export async function checkExtensions(
   const [first] = failed;
   return [
     ...failed.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
+    ...own.filter(lacksEnabled).map(({ namespace }) => ({ what: `${namespace} config`, ok: false, found: NO_ENABLED })),
     ...own.map(({ namespace, version }) => {
       const there = active.list.some((one) => one.namespace === namespace);
       return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this check"}` };
@@ -63,6 +64,13 @@ export async function checkExtensions(
     ...first && own.length === 0 ? [] : await sources(folder.path, { own, active, settings }),
     ...own.length > 0 ? await calls(folder.path, { active, view }) : [],
   ];
+}
+
+const NO_ENABLED = "it declares no enabled, so no setting can turn the extension on or off; add enabled: z.boolean()";
+
+/** Without a config of its own, an extension with `onByDefault` has the setting `enabled`. */
+export function lacksEnabled({ onByDefault, config }: Extension): boolean {
+  return onByDefault !== undefined && config instanceof z.ZodObject && !Object.hasOwn(config.shape, "enabled");
 }
 
 export function checkCommands(of: readonly Extension[]): readonly ExtensionCheck[] {

@@ -40,7 +40,14 @@ import {
   shippedExtensions,
   type ShippedParts,
 } from "../settings/settings.ts";
-import { checkCommands, checkExtensions, newExtension, schemaKind, testExtensions } from "./check_extensions.ts";
+import {
+  checkCommands,
+  checkExtensions,
+  lacksEnabled,
+  newExtension,
+  schemaKind,
+  testExtensions,
+} from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, unknownExtensions } from "./extension_source.ts";
 
 const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
@@ -106,7 +113,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
     const from = [found.author, found.license].filter((one) => one !== undefined).join(", ");
     const all = [...(from === "" ? [] : [`From: ${from}`]), text, ...names, ...docs, ...settingLines(found)];
-    return { ...factsOf(found, folders.get(found.namespace)), text: all.join("\n\n") };
+    return { ...this.#whetherOff(found, factsOf(found, folders.get(found.namespace))), text: all.join("\n\n") };
   }
 
   async check(path: string | null): Promise<readonly ExtensionCheck[]> {
@@ -283,7 +290,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const { namespace, alias: { alias }, section = `extensions.config.${namespace}` } = extension;
     const name = facts.place === "shipped" ? alias : namespace;
     if (isWanted(name, extension, this.#settings.config.extensions)) return facts;
-    return { ...facts, state: "off", reason: `it is off: vis config set ${section}.enabled true` };
+    const advice = lacksEnabled(extension)
+      ? "its config declares no enabled"
+      : `vis config set ${section}.enabled true`;
+    return { ...facts, state: "off", reason: `it is off: ${advice}` };
   }
 
   async #load({ off = false } = {}) {

@@ -96,11 +96,18 @@ async function extensionCommand(
     throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);
   }
   using interrupted = interrupt(io);
-  return await admin.run(isHelp ? [name, "--help"] : args, {
-    print: io.stdout,
-    ask: (question) => io.askLine(question),
-    signal: interrupted.signal,
-  });
+  try {
+    return await admin.run(isHelp ? [name, "--help"] : args, {
+      print: io.stdout,
+      ask: (question) => io.askLine(question),
+      signal: interrupted.signal,
+    });
+  } catch (error) {
+    if (describeError(error)) throw error;
+    const { messageWithLine } = await import("../../extension/active_extensions.ts");
+    io.stderr(`vis: ${visibleText(messageWithLine(error))}\n`); // An author reads the place in the extension.
+    return 1;
+  }
 }
 
 function withUsual(args: readonly string[]): string[] {

@@ -191,6 +191,20 @@ Deno.test("list() and check() know that a command of Vis takes precedence over o
     }
   }));
 
+Deno.test("check() and list() name an extension with onByDefault whose config declares no enabled", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const path = await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf({ entry: "mod.js" }),
+      "mod.js": untyped(moduleOf("onByDefault: false, config: z.strictObject({ limit: z.number().default(1) }),")),
+    });
+    const [fault] = (await admin.check(path)).filter(({ ok }) => !ok);
+    assert.match(fault?.found ?? "", /declares no enabled, so no setting can turn the extension on/);
+    const listed = (await admin.list()).find(({ name }) => name === "test.a");
+    const { state, reason } = await admin.show("test.a");
+    assert.deepEqual([listed?.state, state, reason], ["off", "off", "it is off: its config declares no enabled"]);
+  }));
+
 Deno.test("check() names arguments of a command that the command line cannot give", () =>
   withFolder(async (folder) => {
     const { admin, home } = await adminIn(folder);

@@ -210,3 +210,13 @@ Deno.test("runCli() prints JSON of the same value, without characters that comma
   assert.match(io.out, /"a\\u009b2J\\u202e\\u200b\\udb40\\udc41\\r\\n👩\u200d💻"/);
   assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message } });
 });
+
+Deno.test("runCli() ends with 1 and the message of the error if a command of an extension fails", async () => {
+  const io = fakeIo({ args: ["tidy", "now"] });
+  const admin = {
+    ...await fakeServices().extensionAdmin({}),
+    run: () => Promise.reject(new Error("Cannot tidy: full")),
+  };
+  const services = fakeServices({ extensionAdmin: () => Promise.resolve(admin) });
+  assert.deepEqual([await runCli(services, io), io.out, io.err], [1, "", "vis: Cannot tidy: full\n"]);
+});

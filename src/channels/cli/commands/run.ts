@@ -154,7 +154,9 @@ async function targetOf(place: Place, flags: RunFlags): Promise<AskTarget> {
   if (flags.conversation) {
     return await conversations.records.follow(await conversations.byId(flags.conversation), place);
   }
-  const latest = flags.continue ? await conversations.latest(workspace) : null;
+  if (!flags.continue) return { channel: "cli", workspace };
+  const latest = await conversations.latest(workspace);
+  if (latest === null) place.note(await nothingToContinue(place));
   return latest ?? { channel: "cli", workspace };
 }
 
@@ -201,7 +203,6 @@ async function announce(
       : "";
     progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
-  if (flags.continue && resumed.length === 0) progress.line(await nothingToContinue(session));
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, ID_CHARS)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   if (flags.fork) progress.line("vis · a new branch of the conversation; files stay as they are");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
+import { forkConversation } from "../../../../src/channels/cli/commands/conversations.ts";
 import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../../../src/extension/mod.ts";
@@ -174,6 +175,18 @@ Deno.test("runCommand() reports that a lost request had no reply if none arrived
   }
 });
 
+Deno.test("runCommand() -c continues in a fork without a request, and does not report a new conversation", async () => {
+  await using engine = await startEngine([1, 2].map(() => replyJson([], { final: "An answer" })));
+  await engine.ask("first");
+  const { io, services } = engineServices(engine);
+  const { workspace, conversationId } = engine.branch;
+  await forkConversation(conversationId, { services, io: engineServices(engine).io, flags: { at: "0" } });
+  assert.equal((await engine.conversations.latest(workspace))?.conversationId, conversationId);
+  await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
+  assert.doesNotMatch(io.err, /begins a new one/);
+  assert.match(io.err, new RegExp(`conversation ${conversationId.slice(0, 13)}`));
+});
+
 Deno.test("runCommand() -c reports a folder without a conversation, and explains how to continue that of a missing folder", async () => {
   const none = "Vis found no conversation of /nowhere to continue, and begins a new one";
   const shows = "vis conversations list shows the conversations of other folders, and --conversation ID continues one";
@@ -184,7 +197,7 @@ Deno.test("runCommand() -c reports a folder without a conversation, and explains
     const hint = { "/nowhere": "", "/gone": `; ${continued}` }[workspace] ?? `; ${shows}`;
     const { io, services } = engineServices(engine);
     await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
-    assert.equal(io.err.split("\n")[0], none + hint);
+    assert.equal(io.err.split("\n")[0], `vis · ${none}${hint}`);
     await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
     assert.match(io.err, /· 1 earlier\n/);
   }

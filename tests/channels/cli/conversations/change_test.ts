@@ -56,7 +56,7 @@ Deno.test("runCommand() refuses two places, and a fork of a missing place, befor
   const run = (flags: object) => runCommand("x", { services, io, flags: { ...QUIET, ...flags } });
   await assert.rejects(run({ fork: "a", conversation: "b" }), /use only one of --conversation, --fork/);
   await assert.rejects(run({ fork: "ffffffff@2" }), UsageError);
-  await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /it has no request yet/);
+  await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /this branch has no request yet/);
   assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 1);
 });
 
