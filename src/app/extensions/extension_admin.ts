@@ -4,7 +4,7 @@ import { z } from "zod";
 import { COMMANDS } from "../../channels/cli/cli.ts";
 import { settingList } from "../../config/setting_list.ts";
 import { counted } from "../../domain/kit/text.ts";
-import { Cancelled, ConfigError, fileFault, messageOf, reasonOf, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, faultOf, fileFault, messageOf, reasonOf, UsageError } from "../../domain/errors.ts";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
@@ -22,6 +22,7 @@ import type {
 import type { SettingsSection } from "../../domain/settings_section.ts";
 import { ConversationPrograms } from "../../environment/environment_for_extensions.ts";
 import { ExtensionStore } from "../../environment/extension_store.ts";
+import { messageWithLine } from "../../extension/active_extensions.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
 import type { Skipped } from "../../extension/loader.ts";
@@ -539,7 +540,8 @@ async function runExtensionCommand(
       const code = await abortable(ran, options.signal);
       return typeof code === "number" ? code : 0;
     } catch (error) {
-      throw options.signal?.aborted ? new Cancelled("Cancelled") : error;
+      if (options.signal?.aborted) throw new Cancelled("Cancelled");
+      throw faultOf(error) === null ? new Error(messageWithLine(error), { cause: error }) : error;
     } finally {
       await programs.close();
     }

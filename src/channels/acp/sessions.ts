@@ -77,6 +77,12 @@ export class EditorSessions {
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
       throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
     });
+    if (place.cwd !== undefined && branch.workspace !== session.workspace) {
+      throw RequestError.invalidParams(
+        { cwd: place.cwd },
+        `Cannot open the session: it belongs to ${branch.workspace}; open this folder`,
+      );
+    }
     const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title, offersMore: false };
     this.#entries.set(id, entry);
     return entry;

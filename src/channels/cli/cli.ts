@@ -104,8 +104,7 @@ async function extensionCommand(
     });
   } catch (error) {
     if (describeError(error)) throw error;
-    const { messageWithLine } = await import("../../extension/active_extensions.ts");
-    io.stderr(`vis: ${visibleText(messageWithLine(error))}\n`); // An author reads the place in the extension.
+    io.stderr(`vis: ${visibleText(messageOf(error))}\n`);
     return 1;
   }
 }

@@ -228,6 +228,14 @@ Deno.test("a session without a request can be loaded by another connection, for 
   await engine.conversations.byId(used);
 });
 
+Deno.test("a session is loaded only in its own folder", async () => {
+  await using engine = await startEngine([], { workspace: FOLDER });
+  const sessions = new EditorSessions(({ cwd = FOLDER }) => Promise.resolve(sessionIn(engine, cwd)));
+  const id = await sessions.create({ cwd: FOLDER });
+  await assert.rejects(sessions.load(id, { cwd: "/other" }), new RegExp(`it belongs to ${FOLDER}; open this folder`));
+  assert.equal((await sessions.load(id, { cwd: FOLDER })).branch.conversationId, id);
+});
+
 Deno.test("an impossible call returns an error that names the reason", () =>
   withEditor([replyJson("1")], async ({ context }) => {
     const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });

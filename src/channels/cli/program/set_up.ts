@@ -164,7 +164,7 @@ function addExtensions(program: Command, context: Context): void {
   add("remove", "delete an extension from $VIS_HOME/extensions")
     .argument("<name>", "namespace, its last part, or the name of the folder")
     .action(action(context, async () => (await load()).removeExtension));
-  add("trust", "show the extensions in .vis of the workspace with their hashes; with --yes, trust them")
+  add("trust", "show the extensions in .vis of the workspace with their hashes; with --yes or --hash, trust them")
     .argument("[path]", "folder of an extension (default: all extensions in .vis of the workspace)")
     .option("-y, --yes", "trust the shown extensions in their current state", false)
     .option("--hash <sha256>", "trust only the extensions whose hash begins with these characters, at least 12")
