@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e75e7fd54f3cc221bb4718ca83565078dd919f06a636f953881053f49fc119b6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 61c8bb509e91d47e79b5818c2d7c2bfaf891b573b78cbf03a221be18d2611735
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -402,7 +402,7 @@ export interface Extension {
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** The prompt shows the sample step and answer of the first active extension that has an example. */
   readonly example?: ReplyExample;
-  readonly nudge?: (ctx: NudgeContext) => string | null;
+  readonly nudge?: (ctx: NudgeContext) => string | null | Promise<string | null>;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** The user sends such a request, for example a skill, as `/name words`. Vis calls `requests` to list requests, for
