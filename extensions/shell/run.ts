@@ -112,7 +112,7 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** Models write for bash, so Vis uses bash if the machine has it. */
+/** Models write commands for bash. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** Without these variables, package managers would retry unreachable addresses for minutes. */
@@ -602,7 +602,6 @@ const UNREACHED_CODES: readonly (readonly [program: RegExp, codes: readonly numb
   [/(?<![\w.-])wget(?![\w.-])/, [4]],
 ];
 const REMOTE = /(?:^|[;&|(]\s*)git(?:\s+-C\s+\S+)?\s+(push|fetch|pull)\b/m;
-/** Git and ssh say that no key or password is there. */
 const NO_KEY = /Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed/i;
 /** A failure to reach these hosts is no sign of a missing network. */
 const LOCAL = /localhost|\b127\.\d|\[::1\]|\b0\.0\.0\.0\b|--unix-socket/;

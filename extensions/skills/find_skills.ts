@@ -128,7 +128,7 @@ export async function readProjectFile(
     const real = await realInside(root, `${root}/${path}`);
     if (real === null) return null;
     if (isSecretFile(relative(await Deno.realPath(root), real), secrets)) return null;
-    const bytes = firstBytes(real, maxChars * 4 + 1); // A character has one to four bytes.
+    const bytes = firstBytes(real, maxChars * 4 + 1);
     const text = bytes === null ? undefined : decodeText(bytes)?.text;
     if (text === undefined) return null;
     return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };

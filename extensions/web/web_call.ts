@@ -196,7 +196,6 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** A truncated or invalid JSON body is text. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

@@ -13,7 +13,6 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Vis renders prompts for each query, but the parameters of a symbol stay the same. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {

@@ -20,7 +20,7 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** New contents must not run with the rights of another user, so set-id bits are absent. */
+/** New contents must not run with the rights of another user or group, so set-id bits are absent. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;

@@ -59,8 +59,8 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
     }
     if (++count > MAX_ENTRIES) {
       throw advised(
-        new RangeError(`Cannot search ${start}: it has more than ${MAX_ENTRIES} files and folders, the limit`),
-        "search a folder in it",
+        new RangeError(`Cannot list the files of ${named}: it has more than ${MAX_ENTRIES} files and folders, the limit`),
+        "name a folder in it",
       );
     }
     if (entry.kind === "other") continue;
