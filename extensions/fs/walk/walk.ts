@@ -59,7 +59,9 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
     }
     if (++count > MAX_ENTRIES) {
       throw advised(
-        new RangeError(`Cannot list the files of ${named}: it has more than ${MAX_ENTRIES} files and folders, the limit`),
+        new RangeError(
+          `Cannot list the files of ${named}: it has more than ${MAX_ENTRIES} files and folders, the limit`,
+        ),
         "name a folder in it",
       );
     }
