@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 61c8bb509e91d47e79b5818c2d7c2bfaf891b573b78cbf03a221be18d2611735
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5f0270ec92dca1e283ca28e59f82ebb8d8d3204d506e8eb3020f430b38eeaa2e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
