@@ -43,7 +43,6 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
-/** The caller must run this function in a transaction. */
 export async function beginQuery(
   tx: Database,
   { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },

@@ -326,7 +326,6 @@ class Words {
   }
 }
 
-/** An instance has an index in memory, so the process shares one. */
 export const WORDS: Words = new Words();
 
 function open(): Index {

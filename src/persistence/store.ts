@@ -352,7 +352,6 @@ export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** If true, the store refuses the request while another request runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 

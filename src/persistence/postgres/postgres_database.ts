@@ -418,7 +418,6 @@ interface TransactionOptions {
   readonly seen: string;
   readonly mark: ((run: SeenRun | null) => Statement) | null;
   readonly hasTenant: boolean;
-  /** If true, the commit requires an unchanged run, so the reads need no locks. */
   readonly ofRun: boolean;
 }
 

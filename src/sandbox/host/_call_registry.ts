@@ -174,7 +174,6 @@ export class CallRegistry {
     for (const id of this.#runs.keys()) this.abortRun(id);
   }
 
-  /** The child has ended, so it expects no answer. */
   close(): void {
     this.#closed = true;
     this.#abortAll();

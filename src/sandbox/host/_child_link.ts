@@ -152,7 +152,6 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
 }
 
 export const REQUEST_MS = 15_000;
-/** The limit applies to all frames of one answer together. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {

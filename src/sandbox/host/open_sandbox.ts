@@ -157,7 +157,6 @@ const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Throws for a grant that the walls cannot apply exactly as requested, because no grant may become wider. */
 function resolveGrants(
   { grants, globals = [], workspace = "", environment = {}, launcher = [] }: GrantOptions,
 ): ChildAccess {

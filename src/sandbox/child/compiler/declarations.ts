@@ -71,7 +71,7 @@ export function askedLast(program: Program): "call" | "value" | null {
   const asked = expression.type === "AwaitExpression" ? expression.argument : expression;
   if (asked.type !== "CallExpression") return "value";
   const { callee } = asked;
-  return callee.type === "Identifier" && callee.name === "answer" ? null : "call"; // `answer` returns no value.
+  return callee.type === "Identifier" && callee.name === "answer" ? null : "call";
 }
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {

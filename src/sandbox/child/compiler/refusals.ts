@@ -43,7 +43,7 @@ function isFixedName(name: string): boolean {
 }
 
 function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
-  const { js } = how; // Visiting each node takes as long as parsing.
+  const { js } = how;
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
     (/arguments|\\u/.test(js) ? topLevelArguments(program) : null);
 }

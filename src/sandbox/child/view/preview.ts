@@ -527,7 +527,6 @@ function lineStart(text: string, at: number): number {
   return at;
 }
 
-/** A few control or replacement characters do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {
