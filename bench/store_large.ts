@@ -70,7 +70,7 @@ async function pagesOf(path: string, large: LargeConversation): Promise<number> 
     const before = writtenPages(path);
     await large.iterate();
     const after = writtenPages(path);
-    if (after > before) samples.push(after - before);
+    if (after > before) samples.push(after - before); // If the number has not grown, SQLite has made a checkpoint.
   }
   return median(samples);
 }

@@ -34,6 +34,7 @@ async function* play(
   for (const event of [...pieces("reasoning", reasoning), ...pieces("text", text)]) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield event;
+    // This wait lets the reader do other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
   if (signal.aborted) throw new Cancelled("Cancelled");

@@ -50,7 +50,7 @@ function settingsOf(version: string): object {
       `VIS_HOME=/${HOME}`,
       "VIS_LOG=info",
       "NO_COLOR=1",
-      "DENO_TLS_CA_STORE=system",
+      "DENO_TLS_CA_STORE=system", // Operators can replace these certificates of the image.
     ],
     Entrypoint: ["/usr/bin/vis"],
     Cmd: ["serve", "--profile", "locked", "--host", "0.0.0.0", "--cwd", "/srv/vis"],
@@ -70,6 +70,7 @@ function settingsOf(version: string): object {
   };
 }
 
+/** A folder must precede its contents. */
 function rootOf({ program, licences, system }: ImageParts): readonly (TarEntry | TarFolder)[] {
   const text = (name: string, content: string): TarEntry => ({ name, bytes: encoded(content), executable: false });
   const files: readonly TarEntry[] = [

@@ -228,6 +228,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
+  // For a bearer key, `headers` already contains the key.
   const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from;
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {

@@ -206,6 +206,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
+/** Windows cannot replace a running program, but can rename the program. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {

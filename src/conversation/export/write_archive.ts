@@ -128,6 +128,7 @@ function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
+/** The hash covers parsed rows, so white space and escapes of the file have no effect. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

@@ -12,6 +12,7 @@ export interface GitSetting {
   readonly value: string;
 }
 
+/** A backslash does not continue a comment. */
 const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
 const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;

@@ -228,6 +228,7 @@ export class HttpExchange {
     return body.getReader();
   }
 
+  /** `node:http` leaves the bytes of the body as they are. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");
