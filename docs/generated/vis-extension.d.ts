@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5f0270ec92dca1e283ca28e59f82ebb8d8d3204d506e8eb3020f430b38eeaa2e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 27691751d8c33ac0063be9facd11969f5b8c70c03bd7f92a609b479f6a0751b3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
