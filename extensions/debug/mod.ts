@@ -5,7 +5,7 @@ const count = z.strictObject({ last: z.number().int().min(1).max(50).optional() 
 export default defineExtension({
   namespace: "vis.debug",
   alias: { ns: "vis.ext.debug", alias: "debug" },
-  doc: "The model's own view: what it was sent, what its last iterations did, how long they took.",
+  doc: "Shows the model its messages, its last iterations and their times.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",

@@ -129,7 +129,7 @@ const SWITCH = {
 export default defineExtension({
   namespace: "vis.git",
   alias: { ns: "vis.ext.git", alias: "git" },
-  doc: "The repository of the workspace, as data; it runs no hook, filter or other program of the repository.",
+  doc: "Reads and changes the repository of the workspace, and runs no hook, filter or other program of it.",
   group: "workspace",
   version: "0.1.0",
   author: "Vis",

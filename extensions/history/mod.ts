@@ -12,7 +12,7 @@ const FOUND = new WeakSet<object>();
 export default defineExtension({
   namespace: "vis.history",
   alias: { ns: "vis.ext.history", alias: "history" },
-  doc: "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.",
+  doc: "Searches stored conversations, requests, code, answers, results and variables.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",

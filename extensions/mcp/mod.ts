@@ -23,7 +23,7 @@ async function names(env: EnvironmentView): Promise<readonly string[]> {
 export default defineExtension({
   namespace: "vis.mcp",
   alias: { ns: "vis.ext.mcp", alias: "mcp" },
-  doc: "Tools, resources and prompts of MCP servers of the user's settings, and of the repository's .mcp.json.",
+  doc: "Gives the model tools, resources and prompts of MCP servers in the settings and in the repository's .mcp.json.",
   group: "mcp",
   version: "0.1.0",
   author: "Vis",

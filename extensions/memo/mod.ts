@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARS = 2_000;
 export default defineExtension({
   namespace: "vis.memo",
   alias: { ns: "vis.ext.memo", alias: "memo" },
-  doc: "Memos: texts that outlive conversations, of this project and of the user.",
+  doc: "Keeps memos for later conversations, in this workspace or in all workspaces.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",

@@ -28,7 +28,7 @@ const runsNone = ({ depth, maxDepth = Infinity }: EnvironmentView): boolean => d
 export default defineExtension({
   namespace: "vis.rlm",
   alias: { ns: "vis.ext.rlm", alias: "rlm" },
-  doc: "Asks models out of code: plain calls, and sub-queries with a sandbox of their own.",
+  doc: "Calls models from code, and starts sub-queries, each with its own sandbox.",
   group: "models",
   version: "0.1.0",
   author: "Vis",

@@ -76,7 +76,7 @@ const REPORT =
 export default defineExtension({
   namespace: "vis.shell",
   alias: { ns: "vis.ext.shell", alias: "shell" },
-  doc: "Runs commands in the workspace, confined by the kernel.",
+  doc: "Runs commands in the workspace, behind the command wall.",
   group: "workspace",
   version: "0.1.0",
   author: "Vis",

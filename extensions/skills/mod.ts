@@ -39,7 +39,7 @@ const READING = new Map<string, Promise<Found>>();
 export default defineExtension({
   namespace: "vis.skills",
   alias: { ns: "vis.ext.skills", alias: "skills" },
-  doc: "Instructions of the user and the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.",
+  doc: "Gives the model instructions of the user and the project (AGENTS.md, CLAUDE.md), and skills.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",

@@ -41,7 +41,7 @@ const SEARCH = "\nweb.search(query): {text, sources: {title, url}[]}  // Cite th
 export default defineExtension({
   namespace: "vis.web",
   alias: { ns: "vis.ext.web", alias: "web" },
-  doc: "HTTP to the hosts that the user allows, in the setting web.hosts or when asked, and searches of the web.",
+  doc: "Sends HTTP requests to hosts that the user allows, and searches the web.",
   group: "web",
   version: "0.1.0",
   author: "Vis",

@@ -123,7 +123,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   const info = await Deno.stat(home).catch(() => null);
   if (info === null) {
     const why = folderFault(home);
-    if (why === "") return { name, state: "ok", found: `${home} (created when needed)`, fix: "" };
+    if (why === "") return { name, state: "ok", found: `${home} (created when first used)`, fix: "" };
     return { name, state: "fail", found: `Vis cannot create ${home}: ${why}`, fix: "Set VIS_HOME to another folder" };
   }
   if (!info.isDirectory) {

@@ -45,13 +45,13 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const ofUser = (name: string): boolean => name === "review" && prompts.some((prompt) => prompt.name === name);
   const all = [...workCommands(parts).filter(({ name }) => !ofUser(name)), ...displayCommands(parts)];
   all.push(
-    item("help", "keys and commands", () => {
+    item("help", "show keys and commands", () => {
       const texts = helpTexts(every, keys);
       panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts }));
     }, { key: "help" }),
     item("quit", "quit", () => panels.act.quit(), { key: "quit", aliases: ["exit"] }),
   );
-  const palette = item("palette", "all commands", () => panels.act.open(new Palette(panels, named)), {
+  const palette = item("palette", "search all commands", () => panels.act.open(new Palette(panels, named)), {
     key: "palette",
   });
   const taken = new Set([...all, palette].flatMap(({ name, aliases = [] }) => [name, ...aliases]));
@@ -124,30 +124,35 @@ function workCommands(parts: CommandParts): ListedCommand[] {
       { asks: true },
     ),
     plain(act, "retry", "run the last request again", retry, { key: "retry" }),
-    plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { key: "more" }),
+    plain(act, "more", `give the last request ${MORE_TEXT}`, more, { key: "more" }),
     item("find", "search this conversation: /find timeout", (words) => find(words, parts)),
-    plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
+    plain(
+      act,
+      "rewind",
+      "return the conversation, the files, or both to an earlier point",
+      () => act.open(new RewindPicker(panels)),
+    ),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     item(
       "diff",
-      "show the file changes of the newest request that has some, else the uncommitted ones; /diff all: the uncommitted ones",
+      "show the newest file changes of a request, or else the uncommitted changes; /diff all shows the uncommitted changes",
       (words) => showChanges(words, parts),
     ),
     item("undo", "undo the newest file changes of a request", (words) => undo(words, { act, redo: false })),
-    item("redo", "bring back the file changes that were undone last", (words) => undo(words, { act, redo: true })),
+    item("redo", "reapply the file changes that were undone last", (words) => undo(words, { act, redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
       needsWords: true,
     }),
-    item("think", `how thoroughly the model thinks: /think ${LEVELS.join(", ")}`, (level) => think(level, parts)),
+    item("think", `set the thinking level of the model: /think ${LEVELS.join(", ")}`, (level) => think(level, parts)),
     item(
       "budget",
-      "limit a request: /budget $0.50; /budget 20: after 20 steps, the model must ask for more; /budget off",
+      "limit a request: /budget $0.50, /budget off, or /budget 20 (steps before the model must ask for more)",
       (words) => setBudget(words, parts),
     ),
     item("model", "choose another model or provider", (name) => model(name, panels)),
     item(
       "btw",
-      "ask something beside the work; the conversation keeps neither question nor answer: /btw what is a monad?",
+      "ask something that the conversation does not keep: /btw what is a monad?",
       (question, typed) => {
         if (question === "") act.tell("Write the question: /btw what is a monad?");
         else act.open(new SideQuestion(panels, { variables: {}, images: {}, ...typed, text: question }));
@@ -155,11 +160,13 @@ function workCommands(parts: CommandParts): ListedCommand[] {
       { needsWords: true, asks: true },
     ),
     ...parts.added.some(({ name }) => name === MCP_CHECK)
-      ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
+      ? [item("mcp", "show the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
       : [],
-    plain(act, "jobs", "commands in the background: output, stop", () => act.open(new JobsPanel(panels))),
-    plain(act, "vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
-    plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { key: "inspect" }),
+    plain(act, "jobs", "show or stop commands in the background", () => act.open(new JobsPanel(panels))),
+    plain(act, "vars", "show variables and their versions", () => act.open(new VariableBrowser(panels))),
+    plain(act, "inspect", "show the exact messages that Vis sent to the model", () => act.open(new Inspector(panels)), {
+      key: "inspect",
+    }),
     plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { key: "copy" }),
     item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
     plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { key: "escape" }),
@@ -195,20 +202,20 @@ function displayCommands(parts: CommandParts): ListedCommand[] {
   const { act } = panels;
   const thinking = (): Promise<void> => turn("thinking", parts);
   return [
-    plain(act, "expand", "full or shortened code and output", whole, { key: "expand", aliases: ["whole"] }),
+    plain(act, "expand", "show full or shortened code and output", whole, { key: "expand", aliases: ["whole"] }),
     plain(act, "inputs", "find an earlier input of this folder", parts.inputs, { key: "inputs" }),
     plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { key: "todo" }),
     plain(act, "thinking", "show or hide thinking", thinking, { key: "thinking" }),
     item(
       "steps",
-      "show or hide steps; /steps 20: after 20 steps of a request, the model must ask for more",
+      "show or hide steps; /steps 20 does the same as /budget 20",
       (words) => steps(words, parts),
       {
         aliases: ["iterations"],
       },
     ),
-    item("theme", `colours: ${THEMES.join(", ")}`, (name) => theme(name, parts)),
-    plain(act, "settings", "display settings", () => act.open(new SettingsPanel(panels, prefs))),
+    item("theme", `choose colours: ${THEMES.join(", ")}`, (name) => theme(name, parts)),
+    plain(act, "settings", "change the display settings", () => act.open(new SettingsPanel(panels, prefs))),
   ];
 }
 
@@ -326,8 +333,8 @@ async function model(name: string, panels: PanelParts): Promise<void> {
 /** A word in braces is an action, for which the help shows the key. */
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a request runs: add to its next step"],
-  ["Shift-Enter", "a new line; so do Alt-Enter and Ctrl-J"],
-  ["Up, Down", "earlier input; on an empty input, {takeBack} edits a queued message"],
+  ["Shift-Enter", "insert a new line; so do Alt-Enter and Ctrl-J"],
+  ["Up, Down", "recall earlier input; on an empty input, {takeBack} edits a queued message"],
   ["{inputs}", "find an earlier input of this folder"],
   ["Tab", "complete a command or a path"],
   ["@letters", "name a file, whose text the first step sees"],

@@ -76,7 +76,7 @@ const PROBES: readonly Probe[] = [
         ...FILES(secret, targets),
         "start a process": `new Deno.Command(${JSON.stringify(targets.program)}, { args: ["--version"] }).outputSync()`,
       }),
-    text: () => "the child has no Deno permission",
+    text: () => "the sandbox process has no Deno permission",
     fix: "This is a defect: report it with the output of vis version",
   },
   {

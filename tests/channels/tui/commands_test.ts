@@ -177,7 +177,7 @@ Deno.test("/help is a panel, and /theme and other names of commands are recogniz
     screen.type("?");
     await screen.until(/Keys and commands[^]*Enter +send/);
     screen.type(LAST);
-    await screen.until(/\/palette +all commands/);
+    await screen.until(/\/palette +search all commands/);
     screen.type(ESCAPE);
     await screen.until((text) => !text.includes("Keys and commands"));
     screen.type(`/theme contrast${ENTER}`);

@@ -118,7 +118,7 @@ messages.get(
   "/queries/:queryId/events",
   describe(
     "followQuery",
-    "Stream the events of a query after the last event that the client received; if the first event is started, the stream begins at the start of the query",
+    "Stream the events of a query after Last-Event-ID; a stream that begins with the event started has all events",
     {
       headers: { "Last-Event-ID": "Id of the last event received" },
       200: EVENT_STREAM,

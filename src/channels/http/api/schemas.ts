@@ -154,7 +154,7 @@ export const VersionsQuery = z.object({
   newest: z.coerce.number().int().min(1).max(1000).default(50),
   version: z.coerce.number().int().min(1).optional()
     .describe(
-      "Return only this version, with the first 1000000 characters of its value; the version must be one of the newest 1000",
+      "Return only this version, with the first 1,000,000 characters of its value; the version must be one of the newest 1,000",
     ),
 });
 
@@ -377,7 +377,7 @@ export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, cod
   version: z.number().int(),
   shape: z.string(),
   value: z.string().nullable().describe(
-    "The beginning of the value as text: at most 20000 characters, or 1000000 if the response has a single version. null for a value that is too large",
+    "The beginning of the value as text: at most 20,000 characters, or 1,000,000 if the response has a single version. null for a value that is too large",
   ),
   chars: z.number().int().nullable().describe("Length of the whole value"),
 });

@@ -191,7 +191,7 @@ operations.get(
   "/readyz",
   describeOperation(
     "readiness",
-    "Readiness: the database responds and a sandbox starts; with SQLite, Vis can also write the file, and the disk has at least 64 MiB free",
+    "Readiness: the database responds, and a sandbox starts. With SQLite, Vis can also write the file, and the disk has at least 64 MiB free",
     {
       scope: null,
       200: ReadySchema,
