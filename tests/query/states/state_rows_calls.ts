@@ -102,7 +102,7 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "waiting for the model",
-    event: "every provider fails",
+    event: "every provider fails with a temporary error",
     next: "waiting for the model: the same call again after growing pauses, which Vis shows",
     drive: () =>
       paused([WORKS, ...Array.from({ length: 7 }, () => OUT), ANSWERS], (played, clock) => {
