@@ -43,7 +43,7 @@ export async function serve(
   const { request, settings, notes: ofProfile } = await readService(given, parts);
   const { server: config } = settings.config;
   const host = request.host ?? config.host;
-  const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
+  const { source, token, from, notes, isNew } = await serverTokens(request, { env: parts.env, settings });
   const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
   const workspaces = await realFolders(config.workspaces);
   const session = await openTraced({ ...request, node: true, serves: workspaces }, {
@@ -58,7 +58,10 @@ export async function serve(
     const unpriced = unpricedRoot(conversations, settings, { serves: true });
     const root = request.locked ? null : rootOf(settings, parts.env);
     const folders = [workspace, ...root === null ? [] : [root], ...workspaces, ...settings.readFolders];
-    await refuseExposed(from, { folders, home: settings.home });
+    await refuseExposed(from, { folders, home: settings.home }).catch(async (error: unknown) => {
+      if (isNew) await Deno.remove(from);
+      throw error;
+    });
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,

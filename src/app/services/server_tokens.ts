@@ -13,6 +13,7 @@ interface ServerTokens {
   readonly token: string | null;
   readonly from: string;
   readonly notes: readonly string[];
+  readonly isNew?: true;
 }
 
 export async function serverTokens(
@@ -64,6 +65,7 @@ interface ServerToken {
   readonly token: string;
   readonly from: string;
   readonly notes: readonly string[];
+  readonly isNew?: true;
 }
 
 /** Creates a missing token file, which only the owner can read. */
@@ -109,7 +111,7 @@ async function make(path: string): Promise<ServerToken> {
     await ensureFile(draft);
     await Deno.writeTextFile(draft, `${token}\n`, { create: false });
     await Deno.link(draft, path);
-    return { token, from: path, notes: [] };
+    return { token, from: path, notes: [], isNew: true };
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return await read(path);
     throw unusable(path, error);

@@ -152,7 +152,7 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
 }
 
 export const REQUEST_MS = 15_000;
-const MAX_ANSWER_BYTES = 2 ** 30;
+const LEAST_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
   readonly payloads: Bytes[];
@@ -164,10 +164,16 @@ interface Request {
 export class Requests {
   readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
   readonly #open = new Map<string, Request>();
+  readonly #maxBytes: number;
   #gone: SandboxEnded | null = null;
 
-  constructor(link: Pick<ChildLink, "send" | "sendLater" | "kill">) {
+  /** A child with more memory than the least limit may send an answer of this size. */
+  constructor(
+    link: Pick<ChildLink, "send" | "sendLater" | "kill">,
+    { memoryBytes = 0 }: { readonly memoryBytes?: number | undefined } = {},
+  ) {
     this.#link = link;
+    this.#maxBytes = Math.max(LEAST_ANSWER_BYTES, memoryBytes);
   }
 
   get idle(): boolean {
@@ -212,10 +218,8 @@ export class Requests {
     const request = this.#open.get(id);
     if (!request) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
     request.bytes += payload.length;
-    if (request.bytes > MAX_ANSWER_BYTES) {
-      throw new ProtocolError(
-        `Cannot accept an answer: it has ${request.bytes} bytes; the limit is ${MAX_ANSWER_BYTES}`,
-      );
+    if (request.bytes > this.#maxBytes) {
+      throw new ProtocolError(`Cannot accept an answer: it has ${request.bytes} bytes; the limit is ${this.#maxBytes}`);
     }
     request.payloads.push(payload);
     if (fields.flag("more")) return;

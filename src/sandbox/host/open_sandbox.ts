@@ -275,7 +275,7 @@ class ConfinedSandbox implements Sandbox {
       mayRead: () => this.#calls.room(),
       onEnd: (exit) => this.#onEnd(exit),
     });
-    this.#requests = new Requests(this.#link);
+    this.#requests = new Requests(this.#link, { memoryBytes: sandbox.limits.memoryBytes });
     sandbox.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 

@@ -224,6 +224,7 @@ Deno.test("serve() refuses tokens in a folder that requests can read", async () 
   await Deno.symlink(tokens, link);
   await assert.rejects(at.serve({ tokens: link, token: undefined }), why);
   await assert.rejects(at.serve({ tokenFile: join(at.workspace, "token"), token: undefined }), why);
+  await assert.rejects(Deno.lstat(join(at.workspace, "token")), Deno.errors.NotFound, "the new file is gone");
 });
 
 Deno.test("serve() refuses tokens in an added folder, and in the repository around the workspace", async () => {

@@ -121,6 +121,19 @@ Deno.test("Requests and BlockOutput accept only requested frames that a child ma
   );
 });
 
+Deno.test("Requests accept an answer that is as large as the memory of the child, and refuse a larger one", () => {
+  const nothing = (): void => {};
+  for (const [memoryBytes, most] of [[undefined, 2 ** 30], [2 ** 31, 2 ** 31]] as const) {
+    const requests = new Requests({ send: nothing, sendLater: nothing, kill: nothing }, { memoryBytes });
+    const { id, answer } = requests.begin();
+    answer.catch(() => {});
+    const receive = (length: number): void =>
+      requests.receive({ header: { t: "done", id, more: true }, payload: { length } } as unknown as Frame);
+    receive(most);
+    assert.throws(() => receive(1), { message: new RegExp(`it has ${most + 1} bytes; the limit is ${most}`) });
+  }
+});
+
 const CHILD = new URL("./fuzzing_child.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 
