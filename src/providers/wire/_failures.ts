@@ -63,16 +63,16 @@ export class Failures {
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
       const message =
-        `Cannot get a reply from ${at}: it refused the model call with status ${status}, because the account has no ` +
+        `Cannot get a reply from ${at}: ${refusedText(asked)} with status ${status}, because the account has no ` +
         `credit left or no active billing${this.#said(text)}; check the account`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
     if (status === 404 || status === 405 || isNoModel) return this.#notFound(refusal, asked);
-    return this.#unserved(refusal);
+    return this.#unserved(refusal, refusedText(asked));
   }
 
-  #unserved(refusal: ServiceError): ProviderError {
+  #unserved(refusal: ServiceError, refused: string): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
     const at = this.#facts.endpoint.base;
@@ -80,7 +80,7 @@ export class Failures {
     if (status === 429) {
       const advice = wait === null ? "try again later" : `it asks Vis to wait ${waitText(wait)}`;
       const message =
-        `Cannot get a reply from ${at}: it refused the model call with status 429, because it received too many requests${
+        `Cannot get a reply from ${at}: ${refused} with status 429, because it received too many requests${
           this.#said(text)
         }; ${advice}`;
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
@@ -94,7 +94,7 @@ export class Failures {
     const { model, baseUrl } = this.#facts.advice;
     const reason = this.#said(text) || `, without a reason; check ${model} and ${baseUrl}`;
     return new ProviderError(
-      `Cannot get a reply from ${at}: it refused the model call with status ${status}${reason}`,
+      `Cannot get a reply from ${at}: ${refused} with status ${status}${reason}`,
       {
         code: "server",
         retryable: false,
@@ -199,6 +199,10 @@ export class Failures {
     const shown = this.#facts.endpoint.clean(text).replace(/\.$/, "");
     return shown === "" ? "" : ` (the server replied: ${shown})`;
   }
+}
+
+function refusedText({ model }: { readonly model: string | null }): string {
+  return model === null ? "it refused to list its models" : "it refused the model call";
 }
 
 function networkReason(error: unknown, { base, baseUrl }: { readonly base: string; readonly baseUrl: string }): string {

@@ -189,6 +189,24 @@ Deno.test("an OpenAI-compatible server: distinguishes a wrong key from a missing
   });
 });
 
+Deno.test("an OpenAI-compatible server: an error names the refused list of models, or the refused call", async () => {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () => new Response("", { status: 429 }),
+  );
+  try {
+    const provider = provide({ baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
+    const listing = await failureOf(provider.models({ signal: new AbortController().signal }));
+    assert.match(
+      listing.message,
+      /: it refused to list its models with status 429, because it received too many requests; /,
+    );
+    assert.match((await failureOf(collect(provider))).message, /: it refused the model call with status 429, /);
+  } finally {
+    await server.shutdown();
+  }
+});
+
 Deno.test("an OpenAI-compatible server: understands every form of retry-after", async () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const forms: [Record<string, string>, number | null][] = [
