@@ -197,7 +197,9 @@ export const ConfigSchema = z.strictObject({
   server: z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address at which vis serve listens"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 for any free port"),
-    hosts: z.array(z.string().min(1)).default([]).describe(
+    hosts: z.array(
+      z.string().min(1).refine((text) => !text.includes("/"), "must be a host, such as vis.example.org or 192.168.1.7"),
+    ).default([]).describe(
       "Further host names and IP addresses that vis serve accepts, such as the names of a reverse proxy; each may have a port",
     ),
     tokenFile: z.string().min(1).nullable().default(null).describe(

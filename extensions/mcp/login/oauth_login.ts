@@ -29,7 +29,7 @@ export async function loginCommand(
     : isSigned(headers)
     ? "its settings have an Authorization header, which Vis would use instead; remove the header"
     : "";
-  if (home === null || fault !== "") return refused(print, `Cannot log in to ${name}: ${fault}`);
+  if (home === null || fault !== "") return refused(print, `Cannot log in to ${name}: ${fault}`, MISUSED);
   const logins = new Logins(home);
   let login: Login;
   try {
@@ -57,9 +57,11 @@ export async function logoutCommand(name: string, { print, home }: Place): Promi
   }
 }
 
-function refused(print: Place["print"], message: string): number {
+const MISUSED = 2;
+
+function refused(print: Place["print"], message: string, code = 1): number {
   print(`vis: ${message}\n`);
-  return 1;
+  return code;
 }
 
 interface Person {

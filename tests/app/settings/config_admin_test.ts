@@ -210,6 +210,7 @@ Deno.test("AppConfigAdmin.set() refuses an unsuitable value and writes nothing",
     const cases: [string, string[], RegExp][] = [
       ["budget.iterations", ["none"], /^Cannot set budget\.iterations: it must be a whole number$/],
       ["budget.iterations", ["1", "2"], /^Cannot set budget\.iterations/],
+      ["server.hosts", ["https://vis.example.org"], /server\.hosts\.0 must be a host, such as vis\.example\.org/],
       ["budgt.iterations", ["1"], /Vis has no such setting; did you mean budget\.iterations\?$/],
       ["nothing.like.it", ["1"], /Vis has no such setting; vis config list --all shows all settings/],
       ["providers.3.name", ["x"], /^Cannot set providers\.3\.name/],

@@ -186,14 +186,14 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
 Deno.test("mcp: a server without a login is reported", () =>
   withFolder(async (home) => {
     const cases = [
-      [undefined, /no server has this name; vis mcp list/],
-      [{ command: "x" }, /it is a program/],
-      [{ url: "http://192.0.2.1/mcp" }, /does not begin with https/],
+      [undefined, /no server has this name; vis mcp list/, 2],
+      [{ command: "x" }, /it is a program/, 2],
+      [{ url: "http://192.0.2.1/mcp" }, /does not begin with https/, 1],
     ] as const;
-    for (const [server, says] of cases) {
+    for (const [server, says, code] of cases) {
       const said: string[] = [];
       const person = { home, print: (text: string) => void said.push(text), ask: () => assert.fail("asked") };
-      assert.equal(await loginCommand({ name: "remote", server, paste: false }, person), 1);
+      assert.equal(await loginCommand({ name: "remote", server, paste: false }, person), code);
       assert.match(said.join(""), says);
     }
   }));
