@@ -189,7 +189,13 @@ export async function databaseOf({ flag, setting, env, home }: {
     );
   }
   if (told === ":memory:") return { database: told };
-  if (!isPostgres(told)) return { database: resolve(told) };
+  if (!isPostgres(told)) {
+    const [scheme] = /^[a-z][a-z\d+.-]*:\/\//i.exec(told) ?? [];
+    if (scheme === undefined) return { database: resolve(told) };
+    throw new ConfigError(
+      `Cannot use database ${scheme}…: Vis uses files and PostgreSQL; write a path, or postgres://user@host:5432/name`,
+    );
+  }
   const [, before = told, inUrl, after = ""] = /^(postgres(?:ql)?:\/\/[^:@/?]*):([^/?]*)(@.*)$/.exec(told) ?? [];
   const password = env["VIS_DATABASE_PASSWORD"] || await passwordIn(env["VIS_DATABASE_PASSWORD_FILE"]) ||
     (inUrl === undefined ? undefined : percentDecoded(inUrl));

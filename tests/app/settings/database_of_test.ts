@@ -15,6 +15,15 @@ Deno.test("databaseOf() prefers the flag to the environment, and the environment
   await assert.rejects(choose({ home: null }), /Cannot choose a database: Vis has no home folder/);
 });
 
+Deno.test("databaseOf() takes no URL of another kind for a path, and does not show its password", async () => {
+  for (const flag of ["postgress://vis:secret@db.example.org/vis", "mysql://vis:secret@db.example.org/vis"]) {
+    await assert.rejects(
+      choose({ flag }),
+      /^ConfigError: Cannot use database \w+:\/\/…: Vis uses files and PostgreSQL/,
+    );
+  }
+});
+
 Deno.test("databaseOf() separates the password from the URL that is shown", async () => {
   const flag = "postgres://vis:p%40ss@db.example.org:5433/vis?sslmode=require";
   const database = "postgres://vis@db.example.org:5433/vis?sslmode=require";
