@@ -21,7 +21,7 @@ export async function gitState({ root, spawn }: Repository): Promise<string> {
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
-/** `git rev-parse --verify --quiet` ends with this code only if the name means no commit. */
+/** `git rev-parse --verify --quiet` ends with this code if the name means no commit. */
 const MISSING = 1;
 
 const NO_REPOSITORY = 128;
