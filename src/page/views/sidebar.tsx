@@ -171,8 +171,8 @@ function unaccented(text: string): string {
 
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Request field": {
-    Enter: "send; adds instructions while a request is running",
-    "Shift + Enter": "new line",
+    Enter: "send; while a request runs, add instructions",
+    "Shift + Enter": "begin a new line",
     "@": "name a file of the workspace",
     "/": "list commands and your prompts",
   },
@@ -180,11 +180,11 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Everywhere: {
     Esc: "close a dialog or menu, otherwise cancel the running request",
     "Ctrl + K": "find a conversation; Enter searches all texts",
-    "Ctrl + Shift + O": "new conversation",
+    "Ctrl + Shift + O": "start a conversation",
     "Ctrl + /": "show this list",
   },
   "Conversation list": { "↑ ↓": "select a conversation" },
-  "Step details": { "← →": "previous or next step" },
+  "Step details": { "← →": "show another step" },
 };
 
 export async function showKeys(): Promise<void> {
