@@ -23,7 +23,7 @@ function addProviders(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
     .description(
-      "list models with context size and price: the list of the service, or a stored list if the service does not respond",
+      "list models with context size and price; the list comes from the service, or else from stored data",
     )
     .option("--provider <name>", "list only models of this provider (default: the providers that a request uses)")
     .option(
