@@ -107,7 +107,7 @@ function addConfig(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).showConfigSchema));
   add("trust", "show the settings in the workspace's file that need your trust; with --yes, trust the file")
     .option("-y, --yes", "trust the current content of the file; a change outside of vis config ends the trust", false)
-    .option("--remove", "stop trusting the file", false)
+    .addOption(new Option("--remove", "stop trusting the file").conflicts("yes").default(false))
     .action(action(context, async () => (await load()).trustConfig));
 }
 
@@ -168,7 +168,7 @@ function addExtensions(program: Command, context: Context): void {
     .argument("[path]", "folder of an extension (default: all extensions in .vis of the workspace)")
     .option("-y, --yes", "trust the shown extensions in their current state", false)
     .option("--hash <sha256>", "trust only the extensions whose hash begins with these characters, at least 12")
-    .option("--remove", "stop trusting the shown extensions", false)
+    .addOption(new Option("--remove", "stop trusting the shown extensions").conflicts(["yes", "hash"]).default(false))
     .action(action(context, async () => (await load()).trustExtensions));
 }
 

@@ -147,4 +147,6 @@ Deno.test("vis config trust shows first, and trusts only with --yes", async () =
   const removed = await config(["trust", "--remove"], { ...admin, distrust });
   assert.deepEqual([removed.code, removals], [0, [facts.path]]);
   assert.doesNotMatch(removed.out, /--yes/);
+  assert.equal((await config(["trust", "--remove", "--yes"], { ...admin, distrust })).code, 2);
+  assert.equal(removals.length, 1);
 });

@@ -31,6 +31,9 @@ Deno.test("vis extensions trust shows everything, and trusts only with --yes or 
   assert.match(shown.out, /my\.x 1\.0\.0: requires vis\.fs, allows the sandbox read \.\n {4}mod\.ts \(12 bytes\)/);
   assert.equal((await run(["extensions", "trust", "--hash", "cd".repeat(10)], admin)).code, 2);
   assert.equal((await run(["extensions", "trust", "--hash", "ab"], admin)).code, 2);
+  for (const more of [["--yes"], ["--hash", "ab".repeat(10)]]) {
+    assert.equal((await run(["extensions", "trust", "--remove", ...more], admin)).code, 2);
+  }
   assert.deepEqual(trusted, []);
   assert.equal((await run(["extensions", "trust", "--hash", "ab".repeat(10)], admin)).code, 0);
   assert.equal((await run(["extensions", "trust", "--yes"], admin)).code, 0);
