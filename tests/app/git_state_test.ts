@@ -145,6 +145,38 @@ Deno.test("readChanges() names each file from the workspace, in a folder of the 
   });
 });
 
+Deno.test("readChanges() begins with the list of all files, and ends with the diffs of lock files and built files", async () => {
+  await withFolder(async (root) => {
+    const git = gitIn(root), workspace = `${root}/lib`;
+    const written = ["dist/a.js", "lib/dist/b.js", "lib/yarn.lock", "lib/z.js", "package-lock.json", "z.txt"];
+    for (const folder of ["dist", "lib/dist"]) await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+    for (const name of written) await Deno.writeTextFile(`${root}/${name}`, "a\n | b\n");
+    await git("init", "-q");
+    for (const target of ["", "HEAD"]) {
+      const found = reviewTarget(reviewRequest(target));
+      assert.ok(found);
+      const text = await readChanges(found, { root, workspace, spawn }) ?? "none";
+      const names = [...text.matchAll(/^ (\S+) +\| |^diff --git a\/(\S+)|^( \d files? changed)/gm)];
+      assert.deepEqual(names.map(([, listed, shown, counted]) => listed ?? shown ?? counted), [
+        ...[
+          "dist/b.js",
+          "yarn.lock",
+          "z.js",
+          " 3 files changed",
+          "../dist/a.js",
+          "../package-lock.json",
+          "../z.txt",
+          " 3 files changed",
+        ],
+        ...["z.js", "../z.txt", "dist/b.js", "yarn.lock", "../dist/a.js", "../package-lock.json"],
+      ]);
+      assert.equal(text.match(/^\+ \| b$/gm)?.length, 6);
+      await git("add", ".");
+      if (target === "") await git("commit", "-q", "-m", "first");
+    }
+  });
+});
+
 Deno.test("reviewTarget() finds the target of each review, and no target in another request", () => {
   for (const name of ["", "main", "HEAD~2", "a1b2c3d", "main..HEAD", "origin/main...", "v1.0."]) {
     for (const instructions of ["", "security only"]) {

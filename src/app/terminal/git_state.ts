@@ -63,6 +63,10 @@ const CUT =
   "(Too long: only the beginning and the end of the diff are here; read the diffs of the other files one by one)\n";
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
+/** Their diffs come last, because the first model call of a review shows only the beginning of a long text. */
+const GENERATED = ["*.lock", "*-lock.json", "*-lock.yaml", "npm-shrinkwrap.json", "go.sum", "*.min.*", "dist/**"];
+const generated = (magic: string): string => GENERATED.map((glob) => `':(${magic})**/${glob}'`).join(" ");
+
 /** A private copy of the index lets the diff show untracked files. `cp -p` keeps the time of the index, by which git finds
  * files that changed in the same second.
  *
@@ -73,25 +77,31 @@ g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=
 commit() { g rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
 empty() { g hash-object -t tree /dev/null; }
 cd "$0" && own=$(mktemp -d) || exit
-kind=$1 first=$2 last=$3 at=$4; shift 4
-changes() {
-  up= below=
+kind=$1 first=$2 last=$3 at=$4
+part() (
+  form=$1 edit=$2 up= below= && shift 2 && cd "./$at" || exit
   while :; do
-    g diff "$@" --relative="$at" --src-prefix="a/$up" --dst-prefix="b/$up" "$from" $to -- ":(top,literal)$at" \
-      \${below:+":(top,exclude,literal)$below"} >"$own/part" || exit
-    LC_ALL=C sed -E "1,/^$/s#^ (.* \\| )# $up\\1#; s#^((rename|copy) (from|to) )#\\1$up#" "$own/part" || exit
+    g diff "$form" --no-ext-diff --no-textconv --no-color --find-renames --ignore-submodules=dirty --submodule=short \\
+      --relative --src-prefix="a/$up" --dst-prefix="b/$up" $from $to -- "$@" \\
+      \${below:+":(exclude,literal)$below"} >"$own/part" || exit
+    LC_ALL=C sed -E "$edit\\1$up#" "$own/part" || exit
     [ "$at" ] || exit 0
-    below=$at up=../$up at=\${at%/} at=\${at%"\${at##*/}"}
+    at=\${at%/} && below=\${at##*/} up=../$up at=\${at%"\${at##*/}"} && cd .. || exit
   done
+)
+changes() {
+  names='s#^((rename|copy) (from|to) )#'
+  part --stat=120,100,200 '/ [|] /s#^( )#' . && part --patch "$names" . ${generated("exclude,glob")} &&
+    part --patch "$names" ${generated("glob")}
 }
 case $kind in
 commit) to=$(commit "$first") && g log -1 --no-patch --format='%H%n%n%B' "$to" -- || exit
   from=$(commit "$to^") || from=$(empty) || exit
-  changes "$@" ;;
+  changes; exit ;;
 range) from=$(commit "$first") && to=$(commit "$last") || exit
-  changes "$@" ;;
+  changes; exit ;;
 since) from=$(commit "$first") && to=$(commit "$last") && from=$(g merge-base "$from" "$to") || exit
-  changes "$@" ;;
+  changes; exit ;;
 branch) from=$(commit "$first") && from=$(g merge-base "$from" HEAD) || exit ;;
 *) from=$(commit HEAD) || from=$(empty) || exit ;;
 esac
@@ -100,12 +110,7 @@ index=$(g rev-parse --git-path index) && objects=$(g rev-parse --git-path object
 export GIT_INDEX_FILE="$own/index" GIT_OBJECT_DIRECTORY="$own/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/$objects"
 case $objects in /*) GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects ;; esac
 g add --intent-to-add --ignore-errors . 2>/dev/null
-to= && changes "$@"`;
-
-const CHANGES_OPTIONS = [
-  ...["--stat=120,100,200", "--patch", "--no-ext-diff", "--no-textconv", "--no-color"],
-  ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short"],
-];
+to= && changes`;
 
 /** Resolves with null outside a repository, if git fails, and after the time limit. Rejects without a complete wall. */
 export async function readChanges(
@@ -121,7 +126,7 @@ export async function readChanges(
   const folder = relative(root, workspace).replace(/.$/, "$&/");
   const { code, stdout, timedOut, truncated } = await spawn(
     workspace,
-    ["sh", "-c", CHANGES, root, how, first, last, folder, ...CHANGES_OPTIONS],
+    ["sh", "-c", CHANGES, root, how, first, last, folder],
     {
       ...{ cwd: null, answered: true, whole: true, network: false, write: [], root, ...(signal ? { signal } : {}) },
       ...{ timeoutMs: CHANGES_MS, maxBytes: CHANGES_BYTES, hideSecrets: { except: [], instead: HIDDEN } },
