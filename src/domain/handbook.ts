@@ -10,7 +10,7 @@ export interface Section extends Found {
 const HEADING = /^(#{1,3}) (.+)$/;
 const TEXT_WEIGHT = 0.4;
 /** Most searches are about a task, which the guide explains. Pages that compare agents only mention many terms. */
-const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
+const FOR_USERS = /^guide\/(?!compare|coming-from|why-code)/, USERS_WEIGHT = 1.6;
 const MISSING_WORD_WEIGHT = 0.5;
 const NAMED_WEIGHT = 3;
 
@@ -57,7 +57,7 @@ function slugOf(heading: string): string {
 }
 
 const PLAIN_WORDS = new Set(
-  ("a an and are be by can did do does for from how i in into is it me much my of on or own see the to use using vis was what when " +
+  ("a all an and are as be by can did do does for from how i in into is it me much my of on or own see the to use using vis was what when " +
     "where which why with you your").split(" "),
 );
 
@@ -102,9 +102,9 @@ function likeness(word: string, words: Counts): { readonly points: number; reado
   const exact = words.get(word) ?? 0;
   if (word.length <= 2) return { points: exact > 0 ? 2 : 0, times: exact };
   let times = 0;
-  const stem = word.replace(/(?<=.{4})(?:e|es|ed|ing)$/, "");
+  const stem = word.replace(/(?<=.{4})(?:y|e|ies|es|ed|ing)$/, "");
   for (const [one, count] of words) {
-    if (one.startsWith(stem) || word.startsWith(one) && one.length > 3) times += count;
+    if (one.startsWith(stem) || word.startsWith(one) && one.length > Math.max(3, word.length - 4)) times += count;
   }
   return { points: exact > 0 ? 2 : times > 0 ? 1.5 : 0, times };
 }
