@@ -14,6 +14,7 @@ const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|durat
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
 const VALUE = /^\s+(?:expected|actual|received|left|right): ?\S|^\s*[-+] (?!actual - expected)/i;
+const VALUE_BELOW = /: ?[|>][-+]?$/;
 /** The spec reporter of Node lists its failed tests again below this line. */
 const LIST = /^✖ failing tests:$/;
 const NO_DETAILS = /\.\.\. FAILED\b/i;
@@ -34,11 +35,10 @@ export function shownOutput(outputs: readonly string[]): string {
   }
   let left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1);
   for (const at of lines.keys()) {
-    for (const found of isFailed(at) && isKept[at] ? detailsOf(lines, at) : []) {
-      if (isKept[found] || left === 0) continue;
-      isKept[found] = true;
-      left--;
-    }
+    const found = isFailed(at) && isKept[at] ? detailsOf(lines, at).filter((one) => !isKept[one]) : [];
+    if (found.length > left) continue;
+    for (const one of found) isKept[one] = true;
+    left -= found.length;
   }
   for (let at = 0; at < lines.length && left > 0; at++) {
     if (isFailed(at) ? !isKept[at] : isKept[at] || !matchesFailure(lines[at], FAILURE)) continue;
@@ -113,7 +113,9 @@ function detailsOf(lines: readonly string[], failed: number): readonly number[] 
   const block = [...(end === -1 ? below : below.slice(0, end)).entries()];
   const values = block.filter(([, line]) => VALUE.test(line));
   const first = block.filter(([, line]) => !PLACE.test(line) && line.trim() !== "---");
-  return (values.length < DETAIL_LINES ? first : values).slice(0, DETAIL_LINES).map(([at]) => failed + 1 + at);
+  return (values.length < DETAIL_LINES ? first : values).slice(0, DETAIL_LINES).flatMap(([at, line]) =>
+    VALUE_BELOW.test(line) ? [failed + 1 + at, failed + 2 + at] : [failed + 1 + at]
+  );
 }
 
 function matchesFailure(line = "", pattern: RegExp): boolean {

@@ -371,6 +371,19 @@ Deno.test("a failed test of TAP is shown with its group and its place, and no pa
   const many = [...of("dash", 3), ...of("short", 5), ...text, "  expected:", "    a: 2", "ok 4"];
   const values = (await failed(many))?.filter((line) => /expected|actual|a: \d/.test(line));
   assert.deepEqual(values, ["    expected: 1", "    actual: 2", "    expected: 1", "    actual: 2", ...text.slice(4)]);
+  const below = [
+    "  operator: equal",
+    "  expected: |-",
+    "    'a-b'",
+    "  actual: |-",
+    "    'a--b'",
+    "  stack: |-",
+    "    e",
+  ];
+  assert.deepEqual(await failed(["a", "b", "c"].flatMap((name) => [`not ok ${name}`, ...below])), [
+    ...["not ok a", ...below.slice(0, 5), "… 2 more lines"],
+    ...["not ok b", "… 1 more line", ...below.slice(1, 5), "… 2 more lines", "not ok c", ...below],
+  ]);
   const node = ["# Subtest: adds", "not ok 1 - adds", "  ---", "  location: '/w/a.js:1:1'", "  ...", "ok 2 - b"];
   assert.deepEqual(await failed(node), ["… 1 more line", ...node.slice(1, 5), "… 1 more line"]);
   const tail = ["ok 7 a", "ok 8 b", "", "# fail  18"];
