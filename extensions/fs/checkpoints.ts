@@ -57,7 +57,7 @@ export class Checkpoints {
 
   newId(): string {
     this.#last = Math.max(Date.now(), this.#last + 1);
-    return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
+    return `${timeIn(this.#last)}-${crypto.randomUUID().slice(0, 8)}`;
   }
 
   async keep(snapshot: PathSnapshot): Promise<State> {
@@ -104,7 +104,26 @@ export class Checkpoints {
   }
 
   async list(): Promise<readonly Checkpoint[]> {
-    const names = (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
+    return await this.#readAll(await this.#names());
+  }
+
+  /** Adds the names of the returned changes to `seen`. */
+  async unseen(seen: Set<string>, { since }: { readonly since: number }): Promise<readonly Checkpoint[]> {
+    const first = timeIn(since);
+    const names = (await this.#names()).filter((name) => name >= first && !seen.has(name));
+    for (const name of names) seen.add(name);
+    return await this.#readAll(names);
+  }
+
+  async find(id: string): Promise<Checkpoint | null> {
+    return await read(join(this.#folder, `${id}.json`));
+  }
+
+  async #names(): Promise<readonly string[]> {
+    return (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
+  }
+
+  async #readAll(names: readonly string[]): Promise<readonly Checkpoint[]> {
     const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
     return found.filter((one) => one !== null);
   }
@@ -112,9 +131,7 @@ export class Checkpoints {
   /** The newest change comes first, because recovery reverts changes in reverse order. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
-    const left = names.filter((name) => !this.#isBeingMade(name));
-    const found = await Promise.all(left.map((name) => read(join(this.#folder, name))));
-    return found.filter((one) => one !== null);
+    return await this.#readAll(names.filter((name) => !this.#isBeingMade(name)));
   }
 
   async prune(now = Date.now()): Promise<void> {
@@ -182,6 +199,11 @@ export class Checkpoints {
   #pending(id: string): string {
     return join(this.#folder, `${id}.pending`);
   }
+}
+
+/** Ids sort by this text. */
+function timeIn(ms: number): string {
+  return ms.toString(36).padStart(9, "0");
 }
 
 function encode(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {

@@ -8,6 +8,7 @@ import {
   type WatchOptions,
 } from "@vis/extension";
 import { recover } from "./change/change_files.ts";
+import { undoneByUser } from "./change/undo_changes.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard, OutsideWorkspace } from "./confine.ts";
 import { type FsContext, ReadLedger, type SecretFile } from "./context.ts";
@@ -104,6 +105,7 @@ export class FsPlaces {
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false, isHook = false }: WatchOptions = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     const context = (): Promise<FsContext> => this.#context(env, undefined);
+    const seen = new Set<string>();
     return {
       begin: async () => {
         const watch = await queue.run(async () => {
@@ -116,6 +118,7 @@ export class FsPlaces {
       },
       report: (only) =>
         queue.run(async () => await place[kind]?.report(await context(), env.spawn, { isHook, only }) ?? null),
+      undone: async (since) => await undoneByUser(await context(), { seen, since }),
     };
   }
 

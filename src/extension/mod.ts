@@ -22,6 +22,7 @@ export {
   type OnError,
   type OwnStore,
   type ReplyExample,
+  type UndoneChange,
   value,
   type ValueSymbol,
   type WatchOptions,

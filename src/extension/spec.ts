@@ -308,7 +308,13 @@ export interface FileWatcher {
    * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
    * With `only`, the report omits changes of other paths, unless another program runs. */
   report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
+  /** Returns each change that the user has undone or reapplied since `since`, once, if the query had made the change.
+   * `since` is in milliseconds since the epoch. */
+  undone?(since: number): Promise<readonly UndoneChange[]>;
 }
+
+/** The diff shows the undo, or with `redo` the reapplied change. It is "" if Vis no longer has the contents. */
+export type UndoneChange = Readonly<{ path: string; diff: string; redo: boolean }>;
 
 /** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
  * and `files` is the full number of changes. */

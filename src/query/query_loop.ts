@@ -45,6 +45,8 @@ export interface BegunQuery {
   readonly output: Emitter;
   readonly keptFiles: string;
   readonly onChange: (diff: string) => void;
+  /** After an undo by the user, the query no longer counts the undone changes, and the next context has a note. */
+  readonly takeUndone: () => Promise<void>;
 }
 
 export interface Prepared extends BegunQuery {
@@ -145,6 +147,7 @@ export class QueryLoop {
     const { environment, log } = frame;
     const { caps } = parts.settings;
     state.notes.push(...await parts.between?.(frame.signal) ?? []);
+    await this.#prepared.takeUndone();
     const steered = await this.#steered();
     const context = await buildContext({
       environment,

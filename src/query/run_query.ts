@@ -18,6 +18,7 @@ import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/
 import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, callView, messageWithLine, offLine } from "../extension/active_extensions.ts";
+import type { FileWatcher, UndoneChange } from "../extension/spec.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
@@ -188,6 +189,7 @@ async function begin(
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
     ...{ state, ledger, approvals, askedMs, emitter, output, onChange, keptFiles },
+    takeUndone: parentQueryId ? async () => {} : undoneTaker({ parts, queryId, started, state, onChange }),
     subcalls: new Subcalls(below),
   };
 }
@@ -202,6 +204,32 @@ function pathsText(paths: readonly string[]): string {
 function keptForModel(paths: string): string {
   return `An earlier attempt at this request changed files, and these changes are still there: ${paths}. ` +
     "Read the files before you change them";
+}
+
+function undoneTaker(
+  { parts: { environment, log }, queryId, started, state, onChange }:
+    & Pick<BegunQuery, "queryId" | "started" | "state" | "onChange">
+    & { readonly parts: Pick<QueryParts, "environment" | "log"> },
+): BegunQuery["takeUndone"] {
+  let watcher: FileWatcher | null = null;
+  const note = (changes: readonly UndoneChange[], how: string): void => {
+    if (changes.length > 0) state.notes.push(`The user ${how} ${pathsText(changes.map(({ path }) => path))}`);
+  };
+  return async () => {
+    if (!state.acted) return;
+    try {
+      watcher ??= environment.watchHook(queryId);
+      const changes = await watcher?.undone?.(started) ?? [];
+      for (const { diff } of changes) onChange(diff);
+      note(
+        changes.filter(({ redo }) => !redo),
+        "undid your changes of these files, so do not make them again unasked:",
+      );
+      note(changes.filter(({ redo }) => redo), "reapplied your changes of these files:");
+    } catch (error) {
+      log.warn("file_changes_not_listed", { error: messageOf(error) });
+    }
+  };
 }
 
 async function prepare(query: BegunQuery): Promise<Prepared> {
@@ -293,6 +321,7 @@ class QueryEnding {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
     await subcalls.close();
+    await this.#query.takeUndone();
     return this.#announce(await this.#stored(await withUndo(compose(reason, this.#query), this.#query), loop));
   }
 

@@ -156,6 +156,41 @@ Deno.test("changes of a sub-query count as changes of its request, and are undon
   });
 });
 
+Deno.test("an undo by the user while a request runs reaches the model and the summary, and so does a redo", async () => {
+  await withFolder(async (folder) => {
+    const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
+    await Deno.mkdir(workspace);
+    for (const name of ["a.ts", "b.ts"]) await Deno.writeTextFile(join(workspace, name), "one\n");
+    const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} }, home });
+    registry.register(fs);
+    const place = { workspace, home, places: new FsPlaces(), print: () => {} };
+    const undoes = (options: object, text: string) => () => ({
+      text,
+      after: undoCli(UNDO_ARGUMENTS.parse(options), place),
+    });
+    const edit = (name: string) => replyJson(`await fs.edit("${name}", { old: "one", new: "two" })`);
+    await using engine = await startEngine([
+      edit("a.ts"),
+      undoes({}, edit("b.ts")),
+      undoes({ redo: true }, replyJson("1 + 1")),
+      undoes({ scope: "call" }, replyJson('await fs.writeFile("c.ts", "c\\n"); await fs.undo()')),
+      undoes({}, replyJson([], { final: "Both are changed." })),
+    ], { source: () => registry, workspace });
+    const { notes } = await engine.ask("Change them");
+    const shown = [1, 2, 3, 4].map((call) => /^<changed> (.*)$/m.exec(engine.context(call))?.[1]);
+    const told = [1, 2, 3, 4].map((call) => /The user (?:undid|reapplied).*$/m.exec(engine.context(call))?.[0]);
+    assert.deepEqual(shown, ["a.ts +1 −1", "b.ts +1 −1", "a.ts +1 −1, b.ts +1 −1", "a.ts +1 −1"]);
+    assert.deepEqual(told, [
+      undefined,
+      "The user undid your changes of these files, so do not make them again unasked: a.ts",
+      "The user reapplied your changes of these files: a.ts",
+      "The user undid your changes of these files, so do not make them again unasked: b.ts",
+    ]);
+    assert.deepEqual(notes, []);
+    assert.equal(await Deno.readTextFile(join(workspace, "a.ts")), "one\n");
+  });
+});
+
 Deno.test("ChangedFiles names binary and removed files, and counts the hidden ones", () => {
   const changed = new ChangedFiles();
   changed.add("Binary file p.png replaced\n");

@@ -14,7 +14,7 @@ import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
-import { advised, Pace, reasonOf, someOf } from "@vis/extension";
+import { advised, Pace, reasonOf, someOf, type UndoneChange } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
@@ -173,6 +173,32 @@ export async function committedFiles(
     context.signal?.throwIfAborted();
     return now?.kind === "file" ? now.bytes : null;
   });
+}
+
+/** An undo by the model belongs to a query, and an undo by the user to none. */
+export async function undoneByUser(
+  { checkpoints, conversationId, source: { queryId } }: Pick<FsContext, "checkpoints" | "conversationId" | "source">,
+  { seen, since }: { readonly seen: Set<string>; readonly since: number },
+): Promise<readonly UndoneChange[]> {
+  const undone: UndoneChange[] = [];
+  for (const one of await checkpoints?.unseen(seen, { since }) ?? []) {
+    const redo = one.change === "redo";
+    if (!checkpoints || one.queryId !== null || one.conversationId !== conversationId) continue;
+    if (!redo && one.change !== "undo") continue;
+    const named = await Promise.all(one.of.map((id) => checkpoints.find(id)));
+    const of = redo
+      ? await Promise.all(named.flatMap((undo) => undo?.of ?? []).map((id) => checkpoints.find(id)))
+      : named;
+    if (of.every((change) => change?.queryId !== queryId)) continue;
+    for (const { path, before, after } of one.items) {
+      const [from, to] = await Promise.all(
+        [before, after].map((state) => checkpoints.load(state).catch(() => undefined)),
+      );
+      const isKnown = from !== undefined && to !== undefined;
+      undone.push({ path, redo, diff: isKnown ? await diffOf({ path, before: from, after: to }) : "" });
+    }
+  }
+  return undone;
 }
 
 /** Maps ids of changes to files that an undo without `force` would keep, apart from files in commits. `changes` must

@@ -158,7 +158,10 @@ export class Screen implements PanelActions {
       shown: () => this.#shown(),
       changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
-      worked: () => void this.#readGit(),
+      worked: () => {
+        void this.#readGit();
+        if (this.#undoneQueries.size > 0) void this.#readUndone();
+      },
       outputs: () => this.#userCommands.take(),
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),

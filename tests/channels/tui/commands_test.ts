@@ -30,6 +30,7 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       replyJson('await fs.edit("a.ts", { old: "one", new: "two" })'),
       final("Changed: yes"),
       final("Planned: yes"),
+      final("More: yes"),
     ];
     const options = {
       engine: { extensions: [fs], workspace },
@@ -77,6 +78,9 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       known.undone = true;
       screen.type("\x1b[O\x1b[I");
       await screen.until(/\(a\.ts\) · undone · \/redo$/m);
+      known.undone = false;
+      screen.type(`More${ENTER}`);
+      await screen.until(/\(a\.ts\) · \/undo$[^]*More: yes/m);
       const whose = `--conversation=${branch?.conversationId}`;
       assert.deepEqual(asked, [["undo", whose], ["undo", whose, "--redo"]]);
       screen.type(`/export notes.md${ENTER}`);
