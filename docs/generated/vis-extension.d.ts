@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 27691751d8c33ac0063be9facd11969f5b8c70c03bd7f92a609b479f6a0751b3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1611f5e1788ca181f8a3e360f28439f63c90a90fbeae66d7c61568bdf4403fdf
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -694,7 +694,16 @@ export interface FileWatcher {
    * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
    * With `only`, the report omits changes of other paths, unless another program runs. */
   report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
+  /** Returns each change that the user has undone or reapplied since `since`, once, if the query had made the change.
+   * `since` is in milliseconds since the epoch. */
+  undone?(since: number): Promise<readonly UndoneChange[]>;
 }
+/** The diff shows the undo, or with `redo` the reapplied change. It is "" if Vis no longer has the contents. */
+export type UndoneChange = Readonly<{
+  path: string;
+  diff: string;
+  redo: boolean;
+}>;
 /** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
  * and `files` is the full number of changes. */
 export interface FileChanges {
