@@ -50,6 +50,21 @@ Deno.test("a paste of some lines is sent unchanged, tabs included", async () => 
   });
 });
 
+Deno.test("a short paste keeps its tabs, in the input and its history", async () => {
+  await withScreen([final("ok: 1"), final("ok: 2")], {}, async ({ screen, engine }) => {
+    screen.type("Mend: ");
+    screen.paste("all:\n\techo hi\tthere\n");
+    await screen.until(/^ Mend: all:\s*\n {4}echo hi {3}there\s*\n/m);
+    screen.type(`end${ENTER}`);
+    await screen.until("ok: 1");
+    screen.type(`${UP}s${ENTER}`);
+    await screen.until("ok: 2");
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    const sent = (await engine.conversations.queries(branch!)).map(({ text }) => text);
+    assert.deepEqual(sent, ["Mend: all:\n\techo hi\tthere\nend", "sMend: all:\n\techo hi\tthere\nend"]);
+  });
+});
+
 Deno.test("the line end of the last line adds no line to a paste", async () => {
   const lines = (count: number) => Array.from({ length: count }, (_, n) => `${count} ${n}\n`).join("");
   await withScreen([final("ok: read")], { rows: 40 }, async ({ screen, engine }) => {

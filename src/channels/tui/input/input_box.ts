@@ -69,6 +69,8 @@ export class InputBox {
     this.#tui = tui;
     this.#parts = parts;
     this.#editor = new Editor(tui, parts.theme, { paddingX: 1, autocompleteMaxVisible: 8 });
+    // The editor would replace tabs with blanks, which breaks a Makefile.
+    Reflect.set(this.#editor, "normalizeText", (text: string) => text.replace(/\r\n?/g, "\n"));
     this.#editor.onSubmit = (text) => this.#submit(text);
   }
 
@@ -320,24 +322,18 @@ export class InputBox {
     if (label !== null) return this.#editor.insertTextAtCursor(label);
     // The editor would count an empty line after the last line end.
     const shown = text.replace(/\n$/, "");
-    const labelled = lineCount(text) > LABELLED.lines || shown.length > LABELLED.chars;
-    const before = newestPaste(this.#editor);
-    this.#editor.handleInput(`${START}${labelled ? shown : harmlessText(shown)}${END}`);
-    const newest = newestPaste(this.#editor);
-    // The editor would replace tabs with blanks, which breaks a Makefile.
-    if (newest !== null && newest.id !== before?.id) newest.pastes.set(newest.id, text);
-    else if (shown !== text) this.#editor.insertTextAtCursor("\n");
+    if (lineCount(text) <= LABELLED.lines && shown.length <= LABELLED.chars) {
+      return this.#editor.insertTextAtCursor(harmlessText(text));
+    }
+    // The editor would omit control characters of the text.
+    this.#editor.handleInput(`${START}${shown.replace(/[^\n]/g, "x")}${END}`);
+    const pastes: unknown = Reflect.get(this.#editor, "pastes");
+    if (pastes instanceof Map) pastes.set([...pastes.keys()].at(-1), text);
   }
 }
 
 function lineCount(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
-}
-
-function newestPaste(editor: Editor): { readonly pastes: Map<unknown, string>; readonly id: unknown } | null {
-  const pastes: unknown = Reflect.get(editor, "pastes");
-  if (!(pastes instanceof Map) || pastes.size === 0) return null;
-  return { pastes, id: [...pastes.keys()].at(-1) };
 }
 
 function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
