@@ -574,7 +574,7 @@ export class Screen implements PanelActions {
   /** Some terminals do not report the focus. */
   #lookAfterPause(): void {
     const now = performance.now();
-    if (now - this.#keyAt > PAUSE_MS) void this.#readUndone();
+    if (now - this.#keyAt > PAUSE_MS) this.#look(true);
     this.#keyAt = now;
   }
 
@@ -738,6 +738,7 @@ export class Screen implements PanelActions {
   #submit(outgoing: Outgoing): void {
     const { text } = outgoing;
     if (text === "") return;
+    void this.#readGit();
     if (this.#questions.panel !== null && !/^[/!]/.test(text)) {
       this.#input.giveBack(outgoing);
       return this.tell("Answer the question first (y/n), or Esc to send this as an instruction");

@@ -159,6 +159,17 @@ Deno.test("after a step of another process, the footer reads the branch and the 
   });
 });
 
+Deno.test("when a request begins, the footer reads the branch again", async () => {
+  const git = { state: "main*" };
+  const parts = { gitState: () => Promise.resolve(git.state) };
+  const replies = [{ text: final("never"), delayMs: 60_000 }];
+  await withScreen(replies, { parts, shows: "git main*" }, async ({ screen }) => {
+    git.state = "topic";
+    screen.type(`go${ENTER}`);
+    await screen.until(/waiting for[^]*git topic\b/);
+  });
+});
+
 Deno.test("the screen shows the running step of another process, and the messages that wait for its next step", async () => {
   const replies = [
     final("First: yes"),
