@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { backgroundCommands } from "../../helpers/background_command.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
-import { ask, inBrowser } from "./_browser.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
 
 const two = backgroundCommands();
 
@@ -49,4 +49,22 @@ inBrowser("/jobs opens the commands in the background, and another conversation 
   await page.locator("#commands[open]").waitFor();
   await page.locator("#new").click();
   await page.locator("#commands").waitFor({ state: "detached" });
+});
+
+const phone = backgroundCommands();
+
+inBrowser("shows the whole time of a command with a long line on a phone", {
+  rig: { engine: phone.engine },
+  replies: [replyJson('commands.start("node packages/slug/server.js --port 5173 --verbose")'), final("Started")],
+  context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator("#commands > summary").click();
+  await page.locator("#commands .time", { hasText: "s" }).waitFor();
+  assert.ok(
+    await inPage(
+      page,
+      "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('#commands .time'))",
+    ),
+  );
 });
