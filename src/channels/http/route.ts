@@ -144,7 +144,9 @@ export function isServed(
 export function servedWorkspace(parts: Served, workspace = parts.workspace): string {
   if (isServed(parts, { workspace })) return workspace;
   throw new Problem(
-    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; GET /api/v1 lists its workspaces`,
+    `Cannot use workspace ${
+      workspace.slice(0, 200)
+    }: the server does not have it; run vis serve there, or add it to server.workspaces`,
     { kind: "bad-request" },
   );
 }

@@ -1,5 +1,5 @@
 import { moreRequest, type ReadingMode } from "../../domain/query/outcomes.ts";
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import {
@@ -25,6 +25,7 @@ import {
   guarded,
   onTabs,
   say,
+  serverFacts,
   tellTabs,
 } from "./state.ts";
 import { type OnlyReads, Turn } from "./turn.ts";
@@ -45,6 +46,11 @@ class Thread {
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
   turned: (from: string | null, to: string | null) => void = () => {};
+  /** Without the folder of the conversation, the server refuses requests and answers. */
+  readonly isServed = computed(() => {
+    const { workspace } = this.facts.value ?? {};
+    return !workspace || serverFacts.about.value?.workspaces.includes(workspace) !== false;
+  });
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;

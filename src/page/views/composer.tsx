@@ -35,6 +35,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
+  const isServed = thread.isServed.value;
   const question = waitingQuestion();
   const { text, bad } = saidStatus.value;
   const onSubmit = (event: Event): void => {
@@ -52,10 +53,10 @@ export function Composer({ children }: { readonly children: ComponentChildren })
       <div class="told">
         {!bad && <Activity />}
         <p id="status" role="status" aria-live="polite" class={bad ? "bad" : running ? "unseen" : ""}>{text}</p>
-        <OptionsButton />
+        {isServed && <OptionsButton />}
       </div>
       <AttachedImages />
-      <div class={question ? "row asks" : "row"}>
+      <div class={question ? "row asks" : "row"} hidden={!isServed}>
         <Suggestions />
         <textarea
           id="request"
@@ -78,10 +79,12 @@ export function Composer({ children }: { readonly children: ComponentChildren })
           {question ? "Refuse and send" : "Send"}
         </button>
       </div>
-      <RequestOptions />
+      {isServed ? <RequestOptions /> : <p>{NOT_SERVED}</p>}
     </form>
   );
 }
+
+const NOT_SERVED = "Only readable here. To continue, run vis serve in this folder, or add it to server.workspaces.";
 
 const HAS_KEYS = matchMedia("(hover: hover)").matches;
 

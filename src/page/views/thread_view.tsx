@@ -49,7 +49,9 @@ function Content(): JSX.Element | null {
               {`Show earlier requests (${earlier.toLocaleString()})`}
             </Button>
           )}
-          {turns.map((turn, at) => <TurnView key={turn.key} turn={turn} last={at === turns.length - 1} />)}
+          {turns.map((turn, at) => (
+            <TurnView key={turn.key} turn={turn} last={thread.isServed.value && at === turns.length - 1} />
+          ))}
         </>
       );
   }

@@ -286,3 +286,18 @@ inBrowser("shows the last request's changes in files, undoes them after a confir
   await page.locator(".changes").waitFor();
   assert.ok(await page.locator("#latest").isHidden());
 });
+
+inBrowser("shows a conversation in a folder that the server does not have, without an input", {
+  replies: [final("- done")],
+  rig: { engine: { workspace: "/gone" } },
+  before: async ({ engine }) => void await engine.ask("Begin"),
+}, async ({ page }) => {
+  await page.locator("#list a", { hasText: "test" }).click();
+  await page.locator("#composer", { hasText: "run vis serve in this folder, or add it to server.workspaces" })
+    .waitFor();
+  await page.locator(".answer li", { hasText: "done" }).waitFor();
+  for (const name of ["Send", "Run again"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+  assert.ok(await page.locator("#request").isHidden());
+  await page.locator("#new").click();
+  await page.locator("#request").waitFor();
+});

@@ -47,7 +47,7 @@ function withPreloads(html: string, app: string): string {
 }
 
 function compact(style: string): string {
-  return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/\s*([{};])\s*/g, "$1").replace(/([:,])\s+/g, "$1");
+  return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/;?\s*([{};>])\s*/g, "$1").replace(/([:,])\s+/g, "$1");
 }
 
 const scripts = builtScripts();

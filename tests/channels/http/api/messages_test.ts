@@ -518,7 +518,7 @@ Deno.test("a conversation begins in a workspace of the server, and in no other",
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot use workspace \/etc: the server does not have it; GET \/api\/v1 lists its workspaces$/,
+    /^Cannot use workspace \/etc: the server does not have it; run vis serve there, or add it to server.workspaces$/,
   );
 });
 
