@@ -401,11 +401,11 @@ export async function previousTurn(
  * before its first reply. */
 async function leftBy(
   content: Content,
-  { query: { queryId, status, iterations, work }, until: fork }: {
+  { query: { queryId, status, iterations, work, createdAt: since }, until: fork }: {
     readonly query: StoredQuery;
     readonly until: ForkPoint | null;
   },
-): Promise<Pick<PreviousTurn, "thinkings" | "pending" | "printed" | "diffs"> | null> {
+): Promise<Pick<PreviousTurn, "thinkings" | "pending" | "printed" | "changes"> | null> {
   const until = fork ? iterations : Number.MAX_SAFE_INTEGER;
   const [thinkings, pending, printed, diffs] = await together([
     newestThinkings(content, { queryId, until }),
@@ -420,7 +420,7 @@ async function leftBy(
     thinkings,
     ...(pending.length > 0 ? { pending } : {}),
     ...(printed === "" ? {} : { printed }),
-    ...(diffs.length > 0 ? { diffs } : {}),
+    ...(diffs.length > 0 ? { changes: { queryId, since, diffs } } : {}),
   };
 }
 

@@ -175,7 +175,7 @@ export interface PreviousTurn {
   /** These blocks belong to an interrupted iteration whose end the store did not get. */
   readonly pending?: readonly string[];
   readonly printed?: string;
-  readonly diffs?: readonly string[];
+  readonly changes?: { readonly queryId: string; readonly since: number; readonly diffs: readonly string[] };
   readonly only?: ReadingMode;
   /** If set, this is the newest query, which left neither work nor an accepted answer. Other fields then describe an
    * earlier query. */

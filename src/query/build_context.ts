@@ -1,7 +1,8 @@
-import { clip, counted } from "../domain/kit/text.ts";
+import { clip, counted, oneLine, someOf } from "../domain/kit/text.ts";
 import { ChangedFiles } from "../domain/query/work_summary.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active_extensions.ts";
+import type { UndoneChange } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
 import { type ContextCaps, type ContextParts, renderEarlier, renderVarIndex } from "../prompt/context_message.ts";
@@ -132,9 +133,25 @@ const CUT = { blocks: 5, chars: 300 };
 /** The conversation in the stable prefix shows this answer at greater length, so the handover only refers to it. */
 const IN_CONVERSATION = "the last answer in the conversation above";
 
-export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
+/** The handover counts no change that the user has undone since. */
+export async function handoverIn(
+  environment: Pick<Environment, "watchHook">,
+  before: PreviousTurn | null,
+): Promise<ContextParts["handover"]> {
+  const changes = before?.changes;
+  const undone = changes && environment.watchHook(changes.queryId)?.undone?.(changes.since);
+  // Without the list, the handover is only less exact.
+  return handoverOf(before, await undone?.catch(() => []));
+}
+
+export function handoverOf(
+  before: PreviousTurn | null,
+  undone: readonly UndoneChange[] = [],
+): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, status, images = 0, pending = [], notes = [], diffs = [], printed = "", since } = before;
+  const { text, thinkings, status, images = 0, pending = [], printed = "", since } = before;
+  const diffs = [...before.changes?.diffs ?? [], ...undone.map(({ diff }) => diff)];
+  const notes = [...before.notes ?? [], ...undoneNotes(undone)];
   const answer = before.only && status === "done" ? IN_CONVERSATION : before.answer;
   const files = new ChangedFiles();
   for (const diff of diffs) files.add(diff);
@@ -148,6 +165,19 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
     ...(status === "done" ? {} : { unfinished: true }),
     ...(since ? { since: { request: since.text, answer: since.answer } } : {}),
   };
+}
+
+const MOST_UNDONE = 8;
+
+export function undoneNotes(changes: readonly UndoneChange[]): readonly string[] {
+  const note = (how: string, redo: boolean): readonly string[] => {
+    const paths = changes.filter((one) => one.redo === redo).map(({ path }) => oneLine(path, 200));
+    return paths.length === 0 ? [] : [`The user ${how}: ${someOf(paths, MOST_UNDONE)}`];
+  };
+  return [
+    ...note("undid your changes of these files, so do not make them again unasked", false),
+    ...note("reapplied your changes of these files", true),
+  ];
 }
 
 /** These blocks ran when the process ended, so the model must check their effects before a repetition. */

@@ -18,7 +18,7 @@ import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/
 import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, callView, messageWithLine, offLine } from "../extension/active_extensions.ts";
-import type { FileWatcher, UndoneChange } from "../extension/spec.ts";
+import type { FileWatcher } from "../extension/spec.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
@@ -34,7 +34,7 @@ import {
 } from "../prompt/prompt.ts";
 import { readingModeOf } from "../prompt/prompt.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import { buildContext, handoverOf } from "./build_context.ts";
+import { buildContext, handoverIn, undoneNotes } from "./build_context.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState, type Unusable } from "./query_state.ts";
@@ -212,20 +212,13 @@ function undoneTaker(
     & { readonly parts: Pick<QueryParts, "environment" | "log"> },
 ): BegunQuery["takeUndone"] {
   let watcher: FileWatcher | null = null;
-  const note = (changes: readonly UndoneChange[], how: string): void => {
-    if (changes.length > 0) state.notes.push(`The user ${how} ${pathsText(changes.map(({ path }) => path))}`);
-  };
   return async () => {
     if (!state.acted) return;
     try {
       watcher ??= environment.watchHook(queryId);
       const changes = await watcher?.undone?.(started) ?? [];
       for (const { diff } of changes) onChange(diff);
-      note(
-        changes.filter(({ redo }) => !redo),
-        "undid your changes of these files, so do not make them again unasked:",
-      );
-      note(changes.filter(({ redo }) => redo), "reapplied your changes of these files:");
+      state.notes.push(...undoneNotes(changes));
     } catch (error) {
       log.warn("file_changes_not_listed", { error: messageOf(error) });
     }
@@ -270,7 +263,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     now,
     askedMs: query.askedMs,
   };
-  return { ...query, frame, active, handover: handoverOf(query.before) };
+  return { ...query, frame, active, handover: await handoverIn(environment, query.before) };
 }
 
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
@@ -613,7 +606,7 @@ export async function previewCall(
     state: new QueryState(settings),
     repetition: new Repetition(),
     caps: settings.caps,
-    handover: handoverOf(before),
+    handover: await handoverIn(environment, before),
     steered: [],
     log,
     last: null,

@@ -5,7 +5,7 @@ import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
 import { ChangedFiles } from "../../src/domain/query/work_summary.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
@@ -188,6 +188,12 @@ Deno.test("an undo by the user while a request runs reaches the model and the su
     ]);
     assert.deepEqual(notes, []);
     assert.equal(await Deno.readTextFile(join(workspace, "a.ts")), "one\n");
+    engine.provider.push(edit("b.ts"), replyJson([], { final: "b.ts is changed." }), final("Nothing is left."));
+    await engine.ask("Change b.ts");
+    await undoCli(UNDO_ARGUMENTS.parse({}), place);
+    await engine.ask("And now?");
+    assert.match(engine.context(7), /\[The user undid your changes of these files, .*: b\.ts\]/);
+    assert.doesNotMatch(engine.context(7), /^files changed/m);
   });
 });
 
