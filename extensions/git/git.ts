@@ -338,7 +338,7 @@ const WORDS = {
 } as const;
 
 const ADVICE =
-  /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
+  /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |and the repository exists|consider "git |\(?use ["'])/i;
 
 const MAX_REASON = 600;
 

@@ -1,5 +1,5 @@
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import {
   advised,
   clip,
@@ -12,7 +12,7 @@ import {
   userGitSettings,
 } from "@vis/extension";
 import { hooksOf } from "./commit.ts";
-import { Git, type GitResult, plainReason, spawnOf } from "./git.ts";
+import { Git, type GitOptions, type GitResult, plainReason, spawnOf } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 import { checkedRef, commitHash, missingRef, nameOf } from "./refs_and_paths.ts";
 
@@ -81,48 +81,79 @@ export async function push(
     if (name === undefined) throw advised(new Error("Cannot push: no branch is checked out"), "name a branch or a tag");
     throw await missingRef(git, { cannot, name: branch, kind: "branch" });
   }
-  const commit = kind === "heads" ? await commitHash(git, `refs/heads/${branch}`, cannot) : await tagHash(git, branch);
+  const full = `refs/${kind}/${branch}`;
+  const peeled = await commitHash(git, full, cannot);
+  const commit = kind === "heads" ? peeled : (await git.run(["rev-parse", "--verify", full])).stdout.trim();
   const remote = await remoteOf(git, { named, branch, cannot, pushes: true });
-  const target = checkedRef(to ?? branch);
+  const target = checkedRef(to ?? branch), ref = `refs/${kind}/${target}`;
+  const tracked = (await refsOf(git)).filter((one) => one.ref.startsWith(`refs/remotes/${remote.name}/`));
   const tracking = `refs/remotes/${remote.name}/${target}`;
-  const was = kind === "tags"
-    ? null
-    : (await git.run(["rev-parse", "--verify", "--quiet", tracking])).stdout.trim() || null;
-  const fresh = [commit, "--not", `--remotes=${remote.name.replace(/[*?[\\]/g, "\\$&")}`];
-  const { commits, why, secrets } = await outgoing(git, fresh, cannot);
+  const was = kind === "tags" ? null : tracked.find((one) => one.ref === tracking)?.hash ?? null;
+  const shown = await outgoing(git, { commit, known: hashes(tracked), cannot });
+  const lost = force && was !== null ? await outgoing(git, { commit: was, known: [commit], cannot }) : null;
   const hooks = hooksOf(git, ["pre-push"]);
+  const branches = branch === target ? branch : `${branch}:${target}`;
+  const removes = lost === null || lost.commits === 0 ? "" : `, and remove ${counted(lost.commits, "commit")} there`;
   await askFor(env, {
     cannot,
-    what: `push ${counted(commits, "new commit")} of ${branch} to ${target} of ${remote.name}${
-      force ? ", by force" : ""
-    }`,
-    exact: `git push ${force ? "--force-with-lease " : ""}${remote.shown} ${
-      branch === target ? branch : `${branch}:${target}`
-    }`,
-    why: [...why, KEYS].join(" "),
+    what: kind === "tags"
+      ? `push the tag ${branch} with ${counted(shown.commits, "new commit")} to ${remote.name}`
+      : `push ${counted(shown.commits, "new commit")} of ${branch} to ${target} of ${remote.name}${removes}`,
+    exact: `git push ${force ? "--force-with-lease " : ""}${remote.shown} ${branches}`,
+    why: [
+      ...listed("The new commits are", shown),
+      ...lost === null ? [] : listed("The removed commits are", lost),
+      ...shown.secrets.length > 0 ? [`They contain files that may have keys: ${someOf(shown.secrets)}.`] : [],
+      KEYS,
+    ].join(" "),
     scope: `git push of ${branch} to ${target} of ${remote.shown}`,
-    lasting: !force && secrets.length === 0,
+    lasting: !force && shown.secrets.length === 0,
   });
-  const ref = `refs/${kind}/${target}`;
   const lease = force ? [`--force-with-lease=${ref}:${was ?? ""}`] : [];
-  const { code, stdout, stderr } = await withMirror(
-    git,
-    remote,
-    { cannot, refs: [] },
-    ({ run }) =>
-      run(["push", "--porcelain", "--no-verify", "--no-follow-tags", ...lease, "--", "vis", `${commit}:${ref}`]),
-  );
+  const { code, stdout, stderr } = await withMirror(git, remote, { cannot, refs: [] }, async ({ run, refs }) => {
+    const there = hashes(await refs(["ls-remote", "--refs", "--", "vis"]));
+    const unnamed = async (): Promise<number> => {
+      const lacking = async (known: readonly string[]): Promise<number> => {
+        const input = [commit, ...known.map((hash) => `^${hash}`)].map((line) => `${line}\n`).join("");
+        const { code, stdout, stderr } = await run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+        if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+        return Number(stdout);
+      };
+      return await lacking(there) - await lacking([...there, ...hashes(tracked)]);
+    };
+    // Without the remote's newest commits, git does not know which older commits the remote has.
+    if (await unnamed() > 0) {
+      const fetched = await run(["fetch", ...FETCH, "--", "vis", "+refs/heads/*:refs/vis/*"]);
+      if (fetched.code !== 0) throw unreachable(cannot, remote, fetched.stderr);
+    }
+    const count = await unnamed();
+    if (count > 0) {
+      throw advised(
+        new Error(`${cannot}: ${remote.name} lacks ${counted(count, "more commit")} than the question named`),
+        "call git.fetch({prune: true}) first",
+      );
+    }
+    return await run([
+      "push",
+      "--porcelain",
+      "--no-verify",
+      "--no-follow-tags",
+      ...lease,
+      "--",
+      "vis",
+      `${commit}:${ref}`,
+    ]);
+  });
   const said = remoteLines(stderr);
   if (code !== 0) throw refused({ cannot, remote, target, stdout, stderr });
-  const update = [`update-ref`, tracking, commit];
-  if (kind === "heads") await git.run(update, { changes: "repository" });
+  if (kind === "heads") await git.run(["update-ref", tracking, commit], { changes: "repository" });
   const upstream = kind === "heads" && await setUpstream(git, { branch, remote: remote.name, ref });
   return {
     remote: remote.name,
     url: remote.shown,
     branch: target,
     commit,
-    commits,
+    commits: shown.commits,
     was,
     ...(upstream ? { upstream: `${remote.name}/${target}` } : {}),
     ...(said.length > 0 ? { said } : {}),
@@ -153,12 +184,7 @@ export async function fetchRemote(
   ).map(({ value }) => value).filter((spec) => isOwnSpec(spec, remote.name));
   const all = `+refs/heads/*:refs/remotes/${remote.name}/*`;
   const after = await withMirror(git, remote, { cannot, refs: before }, async ({ run, folder, refs }) => {
-    const flags = [
-      "--no-write-fetch-head",
-      "--no-auto-maintenance",
-      "--recurse-submodules=no",
-      ...prune ? ["--prune"] : [],
-    ];
+    const flags = [...FETCH, ...prune ? ["--prune"] : []];
     const { code, stderr } = await run(["fetch", ...flags, "--", "vis", ...specs.length > 0 ? specs : [all]]);
     if (code !== 0) throw unreachable(cannot, remote, stderr);
     const packs = join(folder, "objects/pack");
@@ -168,7 +194,7 @@ export async function fetchRemote(
       const stored = await git.run(["index-pack", "--stdin", "--fix-thin"], { changes: "repository", input });
       if (stored.code !== 0) throw new Error(`${cannot}: ${plainReason(stored.stderr)}`);
     }
-    return await refs();
+    return await refs(["for-each-ref", REF_FORMAT]);
   });
   const known = new Map(before.map(({ ref, hash }) => [ref, hash])),
     now = new Map(after.map(({ ref, hash }) => [ref, hash]));
@@ -208,8 +234,10 @@ async function askFor(
     readonly lasting: boolean;
   } & Readonly<Record<"what" | "exact" | "why" | "scope", string>>,
 ): Promise<void> {
-  const { allowed = false, reason = "no user can answer here" } = await approve?.(request) ?? {};
-  if (!allowed) throw new Error(`${cannot}: ${reason}`);
+  const { allowed = false, byUser = false, reason = "no user can answer here" } = await approve?.(request) ?? {};
+  if (allowed) return;
+  const refused = new Error(`${cannot}: ${reason}`);
+  throw byUser ? refused : advised(refused, "ask the user to run git");
 }
 
 async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> {
@@ -217,10 +245,6 @@ async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> 
     if ((await git.run(["show-ref", "--verify", "--quiet", `refs/${kind}/${name}`])).code === 0) return kind;
   }
   return null;
-}
-
-async function tagHash(git: Git, name: string): Promise<string> {
-  return (await git.run(["rev-parse", "--verify", `refs/tags/${name}`])).stdout.trim();
 }
 
 async function remoteOf(
@@ -273,53 +297,85 @@ async function remoteOf(
   return { name, url, shown };
 }
 
-/** Commands could change the user's settings of git and ssh, or the temporary repository. */
-async function refuseHere({ env, repository: { commonDir } }: Git, cannot: string): Promise<void> {
-  const { tenant = MAIN } = env, top = env.root ?? env.workspace;
+/** The user's git runs without the wall, so it must lead to no file that a command could have changed. */
+async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, cannot: string): Promise<void> {
+  const { tenant = MAIN } = env, top = env.root ?? env.workspace, home = homedir();
   if (tenant !== MAIN) throw new Error(`${cannot}: only the tenant ${MAIN} can use the keys of the user`);
   const real = (path: string): Promise<string> => Deno.realPath(path).catch(() => path);
-  const within = isWithin(await real(homedir()), top)
-    ? "the user's home folder"
-    : isWithin(await real(tmpdir()), top)
-    ? "the temporary folder"
-    : "";
-  const cause = within !== "" ? `${within} is in ${top}` : /^"|\n/.test(commonDir) ? "the path of .git is unusual" : "";
-  if (cause !== "") throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
+  const names = (text: string): boolean =>
+    text.includes(top) || isWithin(top, home) && text.includes(`~/${relative(home, top)}`);
+  const settings = (await userGitSettings({ home, gitDir })).filter(({ key }) => PROGRAM_KEYS.includes(key));
+  const ssh = await Deno.readTextFile(join(home, ".ssh/config")).catch(() => "");
+  const causes = [
+    [isWithin(await real(home), top), `the user's home folder is in ${top}`],
+    [isWithin(await real(tmpdir()), top), `the temporary folder is in ${top}`],
+    [names(ssh), `~/.ssh/config names files in ${top}, which commands can change`],
+    [settings.some(({ value }) => names(value)), `the user's settings of git name a program in ${top}`],
+    [await isShared(join(commonDir, "objects")), "objects of the repository are links, or are in another repository"],
+    [/^"|\n/.test(commonDir), "the path of .git has unusual characters"],
+  ] as const;
+  const cause = causes.find(([holds]) => holds)?.[1];
+  if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
 }
 
-/** Git reads the objects behind the wall first, so a push carries no object that the wall hides. */
+const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "helper", "sslkey", "proxy"];
+
+/** Through a link or an alternate, a push could send files of another folder. */
+async function isShared(objects: string): Promise<boolean> {
+  const isLink = async (path: string): Promise<boolean> => (await Deno.lstat(path)).isSymlink;
+  if (await isLink(objects)) return true;
+  for await (const { name, isSymlink, isDirectory } of Deno.readDir(objects)) {
+    if (isSymlink) return true;
+    if (!isDirectory) continue;
+    for await (const entry of Deno.readDir(join(objects, name))) {
+      if (entry.isSymlink || name === "info" && entry.name === "alternates") return true;
+    }
+  }
+  return false;
+}
+
+interface Outgoing {
+  readonly commits: number;
+  readonly subjects: readonly string[];
+  /** These files of the commits may have keys. */
+  readonly secrets: readonly string[];
+}
+
+/** Describes the commits that `commit` has and `known` lacks, with objects as a push sends them. */
 async function outgoing(
   git: Git,
-  fresh: readonly string[],
-  cannot: string,
-): Promise<{ readonly commits: number; readonly why: readonly string[]; readonly secrets: readonly string[] }> {
-  const read = await git.run(["rev-list", "--objects", "--quiet", ...fresh]);
-  if (read.code !== 0) throw new Error(`${cannot}: ${plainReason(read.stderr)}`);
-  const commits = Number((await git.run(["rev-list", "--count", ...fresh])).stdout);
-  const { stdout } = await git.run([
-    "log",
-    `--max-count=${MOST_SHOWN}`,
-    "--no-show-signature",
-    "--format=%h %s",
-    ...fresh,
-  ]);
-  const subjects = stdout.split("\n").filter((line) => line !== "").map((line) => clip(line, 80));
+  { commit, known, cannot }: { readonly commit: string; readonly known: readonly string[]; readonly cannot: string },
+): Promise<Outgoing> {
+  const input = [commit, ...known.map((hash) => `^${hash}`)].map((line) => `${line}\n`).join("");
+  const env = { GIT_NO_REPLACE_OBJECTS: "1", GIT_GRAFT_FILE: "/dev/null" };
+  const run = async (args: readonly string[], take?: (chunk: Uint8Array) => void): Promise<string> => {
+    const options = { input, env, ...(take ? { take } : {}) };
+    const { code, stdout, stderr } = await git.run([...args, "--ignore-missing", "--stdin"], options);
+    if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+    return stdout;
+  };
+  const commits = Number(await run(["rev-list", "--count"]));
+  if (commits === 0) return { commits, subjects: [], secrets: [] };
+  const newest = await run(["log", `--max-count=${MOST_SHOWN}`, "--no-show-signature", "--format=%h %s"]);
   const { secrets: patterns = [] } = git.env, secrets = new Set<string>();
   const reader = new RecordReader((path) => {
     if (secrets.size < MOST_SHOWN && isSecretFile(nameOf(path), patterns)) secrets.add(nameOf(path));
   });
-  const shape = ["--format=", "--name-only", "--diff-filter=d", "-m", "--no-ext-diff", "--no-textconv", "--no-renames"];
-  await git.run(["log", ...shape, ...fresh], { take: (chunk) => reader.push(chunk) });
+  const shape = ["--format=", "--name-only", "--diff-filter=d", "-m", "-O/dev/null", "--no-ext-diff", "--no-textconv"];
+  await run(["-c", "log.diffMerges=separate", "log", ...shape, "--no-renames"], (chunk) => reader.push(chunk));
   reader.end();
+  const subjects = newest.split("\n").filter((line) => line !== "").map((line) => clip(line, 80));
+  return { commits, subjects, secrets: [...secrets] };
+}
+
+function listed(start: string, { commits, subjects }: Outgoing): readonly string[] {
+  if (commits === 0) return [];
   const rest = commits > subjects.length ? ` and ${commits - subjects.length} more` : "";
-  return {
-    commits,
-    secrets: [...secrets],
-    why: [
-      ...(subjects.length > 0 ? [`The commits are ${subjects.map((one) => `"${one}"`).join(", ")}${rest}.`] : []),
-      ...(secrets.size > 0 ? [`They contain files that may have keys: ${someOf([...secrets])}.`] : []),
-    ],
-  };
+  return [`${start} ${subjects.map((one) => `"${one}"`).join(", ")}${rest}.`];
+}
+
+function hashes(refs: readonly Ref[]): readonly string[] {
+  return [...new Set(refs.map(({ hash }) => hash))];
 }
 
 interface Ref {
@@ -330,7 +386,9 @@ interface Ref {
 async function refsOf(git: Git): Promise<readonly Ref[]> {
   const refs: Ref[] = [];
   const reader = new RecordReader((line) => refs.push(...refOf(line)));
-  const { code, stderr } = await git.run(["for-each-ref", REF_FORMAT], { take: (chunk) => reader.push(chunk) });
+  const { code, stderr } = await git.run(["for-each-ref", REF_FORMAT, "refs/heads", "refs/remotes", "refs/tags"], {
+    take: (chunk) => reader.push(chunk),
+  });
   reader.end();
   if (code !== 0) throw new Error(`Cannot list the branches: ${plainReason(stderr)}`);
   return refs;
@@ -350,15 +408,16 @@ function isOwnSpec(spec: string, remote: string): boolean {
 
 interface Mirror {
   readonly folder: string;
-  run(args: readonly string[]): Promise<GitResult>;
-  refs(): Promise<readonly Ref[]>;
+  run(args: readonly string[], options?: Pick<GitOptions, "take"> & { readonly input?: string }): Promise<GitResult>;
+  /** Rejects with Error if git fails. */
+  refs(args: readonly string[]): Promise<readonly Ref[]>;
 }
 
 /** Only here, git has the network and the user's keys. It runs without the wall, so it works in an empty repository,
  * which borrows the objects of the repository and has none of its settings and hooks. */
 async function withMirror<T>(
   git: Git,
-  { url }: Remote,
+  remote: Remote,
   { cannot, refs }: { readonly cannot: string; readonly refs: readonly Ref[] },
   work: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
@@ -371,7 +430,7 @@ async function withMirror<T>(
     const text: Readonly<Record<string, string>> = {
       HEAD: "ref: refs/heads/vis\n",
       config: `[core]\n\trepositoryFormatVersion = ${sha256 ? 1 : 0}\n\tbare = true\n` +
-        `${sha256 ? "[extensions]\n\tobjectFormat = sha256\n" : ""}[remote "vis"]\n\turl = "${url}"\n`,
+        `${sha256 ? "[extensions]\n\tobjectFormat = sha256\n" : ""}[remote "vis"]\n\turl = "${remote.url}"\n`,
       "objects/info/alternates": `${objects}\n`,
       "packed-refs": refs.map(({ hash, ref }) => `${hash} ${ref}\n`).join(""),
     };
@@ -387,38 +446,39 @@ async function withMirror<T>(
       "-c",
       `${section}.${subsection === null ? "" : `${subsection}.`}${key}=${value}`,
     ]);
-    const run = async (args: readonly string[]): Promise<GitResult> => {
+    const run: Mirror["run"] = async (args, { take, ...given } = {}) => {
       const { code, signal, stdout, stderr, timedOut } = await spawn(
         ["git", `--git-dir=${folder}`, "--no-pager", ...settings, ...args],
-        { asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+        {
+          ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+          ...given,
+          ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
+        },
       );
       env.signal?.throwIfAborted();
       if (timedOut) throw new Error(`${cannot}: git ran longer than ${TIMEOUT_MS / 60_000} minutes, the limit`);
       return { code, stdout, stderr: signal === null ? stderr : `${stderr}${signal} ended git` };
     };
-    return await work({
-      folder,
-      run,
-      refs: async () => {
-        const found: Ref[] = [];
-        const reader = new RecordReader((line) => found.push(...refOf(line)));
-        await spawn(["git", `--git-dir=${folder}`, "--no-pager", "for-each-ref", REF_FORMAT], {
-          asUser: true,
-          env: ENVIRONMENT,
-          onOutput: (output, bytes) => output === "stdout" ? reader.push(bytes) : undefined,
-        });
-        reader.end();
-        return found;
-      },
-    });
+    const listRefs: Mirror["refs"] = async (args) => {
+      const found: Ref[] = [];
+      const reader = new RecordReader((line) => found.push(...refOf(line.replace("\t", " "))));
+      const { code, stderr } = await run(args, { take: (chunk) => reader.push(chunk) });
+      reader.end();
+      if (code !== 0) throw unreachable(cannot, remote, stderr);
+      return found;
+    };
+    return await work({ folder, run, refs: listRefs });
   } finally {
     await Deno.remove(folder, { recursive: true }).catch(() => {});
   }
 }
 
+const FETCH = ["--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"];
+
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_ALLOW_PROTOCOL: "https:http:ssh",
+  GIT_NO_REPLACE_OBJECTS: "1",
   LC_ALL: "C.UTF-8",
 };
 

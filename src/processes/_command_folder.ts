@@ -111,10 +111,23 @@ export function outsideWorkspace(
   const real = (named: string): string => realPathOf(named) ?? named;
   const isOutside = (named: string): boolean => !isWithin(named, workspace) && !isWithin(real(named), workspace);
   const folders = new Set(path.split(delimiter).filter(isOutside).map(real));
+  const leadsIn = (text: string): boolean =>
+    text.includes(workspace) || text.split(delimiter).some((part) => isAbsolute(part) && !isOutside(part));
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !isAbsolute(text) || isOutside(text))),
+    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !leadsIn(text))),
     PATH: folders.size > 0 ? [...folders].join(delimiter) : usual,
   };
+}
+
+/** Returns false if a program of the folder is a link into the workspace. */
+export function hasNoLinkInto(workspace: string, folder: string): boolean {
+  try {
+    return ![...Deno.readDirSync(folder)].some(({ name, isSymlink }) =>
+      isSymlink && isWithin(realPathOf(join(folder, name)) ?? "", workspace)
+    );
+  } catch {
+    return false; // A missing or unreadable folder has no programs.
+  }
 }
 
 interface HomeParts {

@@ -99,15 +99,16 @@ export class AskedPrograms {
     if (mode === "off") {
       throw new Error(`Cannot run ${argv[0]} as the user: shell.unwalled is off or sandbox.require has kernel`);
     }
-    const [{ programFolders, runFree }, { outsideWorkspace }] = await Promise.all([
+    const [{ programFolders, runFree }, { hasNoLinkInto, outsideWorkspace }] = await Promise.all([
       import("./_unconfined_process.ts"),
       import("../_command_folder.ts"),
     ]);
+    const top = options.root ?? workspace;
     const given = Object.entries(env).flatMap(([name, value]) =>
       value === undefined || OF_ONE_REPOSITORY.test(name) ? [] : [[name, value]]
     );
-    const own = outsideWorkspace(options.root ?? workspace, {
-      path: programFolders(env).join(delimiter),
+    const own = outsideWorkspace(top, {
+      path: programFolders(env).filter((folder) => hasNoLinkInto(top, folder)).join(delimiter),
       env: { ...Object.fromEntries(given), ...options.env },
     }, "/usr/bin:/bin");
     return await runFree(argv, { ...options, cwd: null, own, env: own });

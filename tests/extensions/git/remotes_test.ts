@@ -35,13 +35,18 @@ async function withRemote(
   await userGit(["init", "-q", "--bare", "-b", "main", "there.git"], { root, cwd: join(root, "outside") });
   await repo.write(
     join(home, "ssh"),
-    `#!/bin/sh\necho "$*" >> ${root}/ssh.log\nfor last; do :; done\n` +
+    `#!/bin/sh\necho "$* \$LD_LIBRARY_PATH" >> ${root}/ssh.log\nfor last; do :; done\n` +
       `exec sh -c "$(printf %s "$last" | sed "s#'/there.git'#'${root}/outside/there.git'#")"\n`,
     { mode: 0o755 },
   );
   await repo.write(join(home, ".gitconfig"), `[core]\n\tsshCommand = ${home}/ssh\n`);
   await repo.git("remote", "add", "origin", ADDRESS);
-  const env = { PATH: `${workspace}/bin:/usr/local/bin:/usr/bin:/bin`, HOME: home, GIT_DIR: `${root}/nowhere` };
+  const env = {
+    PATH: `${workspace}/bin:${root}/linked:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    GIT_DIR: `${root}/nowhere`,
+    LD_LIBRARY_PATH: `/usr/lib:${workspace}/lib`,
+  };
   const wall = new LinuxWall({
     home,
     visHome: join(home, ".vis"),
@@ -96,11 +101,16 @@ Deno.test("git.push asks with the commits, and pushes the branch with the user's
       assert.deepEqual(more, []);
       assert.equal(question?.what, "push 2 new commits of main to main of origin");
       assert.equal(question?.exact, `git push ${ADDRESS} main`);
-      assert.match(question?.why ?? "", /second.*first.*your own settings, keys/s);
+      assert.match(
+        question?.why ?? "",
+        /^The new commits are "\w+ second", "\w+ first"\. git uses your own settings, keys/,
+      );
       assert.equal(question?.lasting, true);
       const { upstream, ahead, behind } = await status(env);
       assert.deepEqual({ upstream, ahead, behind }, { upstream: "origin/main", ahead: 0, behind: 0 });
-      assert.match(await Deno.readTextFile(`${repo.root}/ssh.log`), /git@host\.example git-receive-pack/);
+      const log = await Deno.readTextFile(`${repo.root}/ssh.log`);
+      assert.match(log, /git@host\.example git-receive-pack/);
+      assert.doesNotMatch(log, /workspace/, "no variable leads into the workspace");
     });
   });
 });
@@ -108,7 +118,7 @@ Deno.test("git.push asks with the commits, and pushes the branch with the user's
 Deno.test("git.push changes nothing if the user refuses", { ignore }, async () => {
   await repository(async (repo) => {
     await withRemote(repo, async ({ env, there }) => {
-      await assert.rejects(push(env), /^Error: Cannot push main: the user said no$/);
+      await assert.rejects(push(env), /^Error: Cannot push main: the user said no; ask the user to run git$/);
       assert.equal(await there("for-each-ref"), "");
       assert.equal(repo.exists("ssh.log"), false);
     }, { allowed: false });
@@ -125,7 +135,7 @@ Deno.test("git.fetch brings branches and tags, and a refused push says how to go
       await there("update-ref", "refs/heads/main", theirs);
       await there("tag", "v1", theirs);
       await change(repo, "mine");
-      await assert.rejects(push(env), /origin answered \[rejected\] \(fetch first\)/);
+      await assert.rejects(push(env), /origin answered \[rejected\] .*call git\.fetch\(\), and then git\.merge/);
       const fetched = await fetchRemote(env);
       assert.deepEqual(fetched, {
         ...{ remote: "origin", url: ADDRESS, left: 0 },
@@ -136,9 +146,12 @@ Deno.test("git.fetch brings branches and tags, and a refused push says how to go
       assert.equal((await log(env, { ref: "v1", limit: 1 })).commits[0]?.subject, "theirs");
       assert.equal((await repo.git("fsck", "--strict")).includes("error"), false);
       const { branch, commits, was } = await push(env, undefined, { force: true });
+      assert.equal(asked.at(-1)?.what, "push 1 new commit of main to main of origin, and remove 1 commit there");
+      assert.match(asked.at(-1)?.why ?? "", /The removed commits are "\w+ theirs"/);
       assert.deepEqual({ branch, commits, was }, { branch: "main", commits: 1, was: theirs });
       assert.equal(asked.at(-1)?.lasting, false);
       assert.deepEqual((await fetchRemote(env)).changed, []);
+      await repo.git("update-ref", "refs/remotes/origin/main", "main");
       await there("update-ref", "-d", "refs/heads/main");
       assert.deepEqual((await fetchRemote(env, { prune: true })).changed.map(({ ref, now }) => [ref, now]), [
         ["origin/main", null],
@@ -203,6 +216,121 @@ for (const address of ["../outside/there.git", "ext::sh -c date", "file:///tmp/x
     });
   });
 }
+
+Deno.test("git.push pushes no commit that the question did not name", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, asked, there }) => {
+      await change(repo, "hidden");
+      await repo.git("update-ref", "refs/remotes/origin/other", "main");
+      await change(repo, "shown");
+      await assert.rejects(
+        push(env),
+        /origin lacks 2 more commits than the question named; call git\.fetch\({prune: true}\)/,
+      );
+      assert.equal(asked[0]?.what, "push 1 new commit of main to main of origin");
+      assert.equal(await there("for-each-ref"), "");
+      await fetchRemote(env, { prune: true });
+      assert.equal((await push(env)).commits, 3);
+    });
+  });
+});
+
+Deno.test(
+  "git.push of a new branch needs no fetch, even if another branch of the remote has moved",
+  { ignore },
+  async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, there }) => {
+        await push(env);
+        const tree = (await there("rev-parse", "main^{tree}")).trim();
+        await there(
+          "update-ref",
+          "refs/heads/main",
+          (await there("commit-tree", tree, "-p", "main", "-m", "x")).trim(),
+        );
+        await repo.git("switch", "-q", "-c", "new");
+        await change(repo, "mine");
+        const { branch, commits, upstream } = await push(env);
+        assert.deepEqual({ branch, commits, upstream }, { branch: "new", commits: 1, upstream: "origin/new" });
+      });
+    });
+  },
+);
+
+const HIDES: Readonly<Record<string, (repo: TestRepository) => Promise<unknown>>> = {
+  "a replaced commit": async ({ git }) => {
+    const head = (await git("rev-parse", "HEAD")).trim(), tree = (await git("rev-parse", "HEAD~1^{tree}")).trim();
+    await git("replace", head, (await git("commit-tree", tree, "-m", "innocent")).trim());
+  },
+  "a graft": async ({ git, write }) => await write(".git/info/grafts", await git("rev-parse", "HEAD")),
+  "diff.orderFile": async ({ git }) => await git("config", "diff.orderFile", "/nowhere"),
+  "log.diffMerges": async ({ git }) => {
+    await git("config", "log.diffMerges", "off");
+    await git("switch", "-q", "-c", "side", "HEAD~1");
+    await git("commit", "-q", "--allow-empty", "-m", "side");
+    await git("merge", "-q", "-m", "merge", "main");
+    await git("branch", "-f", "main", "side");
+    await git("switch", "-q", "main");
+  },
+};
+
+for (const [name, hide] of Object.entries(HIDES)) {
+  Deno.test(`git.push asks about files that may have keys despite ${name}`, { ignore }, async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, asked }) => {
+        await repo.write(".env", "KEY=1\n");
+        await repo.git("add", "-f", ".env");
+        await repo.git("commit", "-qm", "keys");
+        await hide(repo);
+        await push(env, "main");
+        assert.match(asked[0]?.why ?? "", /files that may have keys: \.env/);
+        assert.equal(asked[0]?.lasting, false);
+      });
+    });
+  });
+}
+
+const LEADING: Readonly<Record<string, readonly [(there: TestRepository) => Promise<unknown>, RegExp]>> = {
+  "includes of the ssh settings": [
+    ({ write, root, workspace }) => write(join(root, "home/.ssh/config"), `Include ${workspace}/ssh\n`),
+    /\.ssh\/config names files in .*workspace/,
+  ],
+  "a helper in the workspace": [
+    ({ write, root, workspace }) =>
+      write(join(root, "home/.gitconfig"), `[credential]\n\thelper = ${workspace}/helper\n`),
+    /settings of git name a program in .*workspace/,
+  ],
+  "a link among the objects": [
+    async ({ root, workspace }) => {
+      await Deno.rename(join(workspace, ".git/objects/pack"), join(root, "pack"));
+      await Deno.symlink(join(root, "pack"), join(workspace, ".git/objects/pack"));
+    },
+    /objects of the repository are links, or are in another repository/,
+  ],
+};
+
+for (const [name, [lead, why]] of Object.entries(LEADING)) {
+  Deno.test(`git.push and git.fetch refuse ${name}`, { ignore }, async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, asked }) => {
+        await lead(repo);
+        await assert.rejects(push(env), why);
+        await assert.rejects(fetchRemote(env), why);
+        assert.deepEqual(asked, []);
+      });
+    });
+  });
+}
+
+Deno.test("git.push refuses a tag of files", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, asked }) => {
+      await repo.git("tag", "files", "HEAD^{tree}");
+      await assert.rejects(push(env, "files"), /^Error: Cannot push files: refs\/tags\/files is a/);
+      assert.deepEqual(asked, []);
+    });
+  });
+});
 
 Deno.test("git.push carries no object from outside the workspace", { ignore }, async () => {
   await repository(async (repo) => {
