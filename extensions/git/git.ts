@@ -111,6 +111,11 @@ export class Git {
     return someOf(paths.map((path) => this.place(path)));
   }
 
+  /** Asks before a change, if the wall is incomplete. */
+  async mayChange(): Promise<void> {
+    await (this.#allowed ??= this.#askToChange());
+  }
+
   get env(): EnvironmentView {
     return this.#env;
   }

@@ -1,10 +1,12 @@
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import {
   advised,
   clip,
   counted,
+  ensureFolder,
   type EnvironmentView,
+  type GitSetting,
   isSecretFile,
   isSha256,
   isWithin,
@@ -53,14 +55,14 @@ interface Fetched {
 interface Remote {
   readonly name: string;
   readonly url: string;
-  /** Without the password that the address may contain. */
+  /** Without the login that the address may contain. */
   readonly shown: string;
 }
 
 const MAIN = "default";
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_BYTES = 1 << 20;
-const MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
+const MOST_SCOPE = 300, MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
 const HASH = /^[0-9a-f]{40,64}$/;
 /** Git reaches a remote in a folder by running programs of its repository. */
 const ADDRESS = /^(?:(?:https?|ssh):\/\/[^\s"\\/-][^\s"\\]*|[^\s"\\/:-][^\s"\\/:]+:(?!:|\/\/)[^\s"\\]+)$/;
@@ -86,6 +88,9 @@ export async function push(
   const commit = kind === "heads" ? peeled : (await git.run(["rev-parse", "--verify", full])).stdout.trim();
   const remote = await remoteOf(git, { named, branch, cannot, pushes: true });
   const target = checkedRef(to ?? branch), ref = `refs/${kind}/${target}`;
+  if ((await git.run(["check-ref-format", ref])).code !== 0) {
+    throw new TypeError(`${cannot}: ${JSON.stringify(clip(target, 100))} is not the name of a branch or tag`);
+  }
   const tracked = (await refsOf(git)).filter((one) => one.ref.startsWith(`refs/remotes/${remote.name}/`));
   const tracking = `refs/remotes/${remote.name}/${target}`;
   const was = kind === "tags" ? null : tracked.find((one) => one.ref === tracking)?.hash ?? null;
@@ -94,6 +99,7 @@ export async function push(
   const hooks = hooksOf(git, ["pre-push"]);
   const branches = branch === target ? branch : `${branch}:${target}`;
   const removes = lost === null || lost.commits === 0 ? "" : `, and remove ${counted(lost.commits, "commit")} there`;
+  await git.mayChange();
   await askFor(env, {
     cannot,
     what: kind === "tags"
@@ -106,7 +112,7 @@ export async function push(
       ...shown.secrets.length > 0 ? [`They contain files that may have keys: ${someOf(shown.secrets)}.`] : [],
       KEYS,
     ].join(" "),
-    scope: `git push of ${branch} to ${target} of ${remote.shown}`,
+    scope: `git push of ${kind === "tags" ? "the tag " : ""}${branches} to ${remote.shown}`,
     lasting: !force && shown.secrets.length === 0,
   });
   const lease = force ? [`--force-with-lease=${ref}:${was ?? ""}`] : [];
@@ -146,7 +152,7 @@ export async function push(
   });
   const said = remoteLines(stderr);
   if (code !== 0) throw refused({ cannot, remote, target, stdout, stderr });
-  if (kind === "heads") await git.run(["update-ref", tracking, commit], { changes: "repository" });
+  if (kind === "heads") await git.run(["update-ref", "--no-deref", tracking, commit], { changes: "repository" });
   const upstream = kind === "heads" && await setUpstream(git, { branch, remote: remote.name, ref });
   return {
     remote: remote.name,
@@ -170,6 +176,7 @@ export async function fetchRemote(
   const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
   const remote = await remoteOf(git, { named, branch: head, cannot: "Cannot fetch", pushes: false });
   const cannot = `Cannot fetch from ${remote.name}`;
+  await git.mayChange();
   await askFor(env, {
     cannot,
     what: `fetch from ${remote.name}`,
@@ -199,16 +206,20 @@ export async function fetchRemote(
   const known = new Map(before.map(({ ref, hash }) => [ref, hash])),
     now = new Map(after.map(({ ref, hash }) => [ref, hash]));
   const own = [...new Set([...known.keys(), ...now.keys()])].filter((ref) =>
-    (ref.startsWith(`refs/remotes/${remote.name}/`) || ref.startsWith("refs/tags/")) && known.get(ref) !== now.get(ref)
+    (ref.startsWith(`refs/remotes/${remote.name}/`) || ref.startsWith("refs/tags/")) &&
+    known.get(ref) !== now.get(ref) && ref !== `refs/remotes/${remote.name}/HEAD`
   );
   const none = "0".repeat(isSha256(git.settings) ? 64 : 40);
-  const input = own.map((ref) => {
-    const [is, to] = [known.get(ref) ?? none, now.get(ref)];
-    return to === undefined ? `delete ${ref} ${is}\n` : `update ${ref} ${to} ${is}\n`;
-  }).join("");
-  if (own.length > 0) {
-    const { code, stderr } = await git.run(["update-ref", "--stdin"], { changes: "repository", input });
-    if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  // A new name such as a/b needs the removal of the name a first.
+  for (const removes of [true, false]) {
+    const lines = own.flatMap((ref) => {
+      const [is, to] = [known.get(ref) ?? none, now.get(ref)];
+      if ((to === undefined) !== removes) return [];
+      return [`option no-deref\n${to === undefined ? `delete ${ref} ${is}` : `update ${ref} ${to} ${is}`}\n`];
+    });
+    if (lines.length === 0) continue;
+    const { code, stderr } = await git.run(["update-ref", "--stdin"], { changes: "repository", input: lines.join("") });
+    if (code !== 0) throw advised(new Error(`${cannot}: ${plainReason(stderr)}`), "call git.fetch() again");
   }
   const changed = own.map((ref) => ({
     ref: ref.replace(/^refs\/(?:remotes|tags)\//, ""),
@@ -234,7 +245,9 @@ async function askFor(
     readonly lasting: boolean;
   } & Readonly<Record<"what" | "exact" | "why" | "scope", string>>,
 ): Promise<void> {
-  const { allowed = false, byUser = false, reason = "no user can answer here" } = await approve?.(request) ?? {};
+  const { scope, lasting } = request, isLong = scope.length > MOST_SCOPE;
+  const asked = { ...request, scope: isLong ? "this call" : scope, lasting: lasting && !isLong };
+  const { allowed = false, byUser = false, reason = "no user can answer here" } = await approve?.(asked) ?? {};
   if (allowed) return;
   const refused = new Error(`${cannot}: ${reason}`);
   throw byUser ? refused : advised(refused, "ask the user to run git");
@@ -283,7 +296,8 @@ async function remoteOf(
   ]);
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const [url = "", ...more] = stdout.trim().split("\n");
-  const shown = url.replace(/^([a-z]+:\/\/[^/@:]*):[^/@]*@/, "$1:***@");
+  // An address can contain a token as its user, or a password.
+  const shown = url.replace(/^(https?:\/\/)[^/]*@/, "$1").replace(/^(ssh:\/\/[^/@:]*):[^/]*@/, "$1@");
   if (pushes && more.length > 0) {
     throw advised(new Error(`${cannot}: the remote ${name} has several addresses`), "ask the user to push");
   }
@@ -308,7 +322,6 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
   const ssh = await Deno.readTextFile(join(home, ".ssh/config")).catch(() => "");
   const causes = [
     [isWithin(await real(home), top), `the user's home folder is in ${top}`],
-    [isWithin(await real(tmpdir()), top), `the temporary folder is in ${top}`],
     [names(ssh), `~/.ssh/config names files in ${top}, which commands can change`],
     [settings.some(({ value }) => names(value)), `the user's settings of git name a program in ${top}`],
     [await isShared(join(commonDir, "objects")), "objects of the repository are links, or are in another repository"],
@@ -398,7 +411,7 @@ const REF_FORMAT = "--format=%(if)%(symref)%(then)%(else)%(objectname) %(refname
 
 function refOf(line: string): readonly Ref[] {
   const [hash = "", ref = ""] = line.split(" ");
-  return HASH.test(hash) && /^refs\/./.test(ref) ? [{ hash, ref }] : [];
+  return HASH.test(hash) && /^refs\/[^\ufffd]+$/.test(ref) ? [{ hash, ref }] : [];
 }
 
 function isOwnSpec(spec: string, remote: string): boolean {
@@ -422,16 +435,23 @@ async function withMirror<T>(
   work: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
   const { env, repository: { commonDir, gitDir } } = git;
-  const spawn = spawnOf(env), home = homedir();
-  const objects = await Deno.realPath(join(commonDir, "objects"));
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-git-" }));
+  const spawn = spawnOf(env), folder = await mirrorFolder(env, cannot);
   try {
-    const sha256 = isSha256(git.settings);
+    const isSha = isSha256(git.settings);
+    const users = (await userGitSettings({ home: homedir(), gitDir })).filter(({ section, key }) =>
+      section === "core" && key === "sshcommand" || section === "url"
+    );
+    const settings: readonly GitSetting[] = [
+      ...users,
+      ...SETTINGS.map(([section, key, value]) => ({ section, subsection: null, key, value })),
+      { section: "core", subsection: null, key: "repositoryFormatVersion", value: isSha ? "1" : "0" },
+      ...isSha ? [{ section: "extensions", subsection: null, key: "objectFormat", value: "sha256" }] : [],
+      { section: "remote", subsection: "vis", key: "url", value: remote.url },
+    ];
     const text: Readonly<Record<string, string>> = {
       HEAD: "ref: refs/heads/vis\n",
-      config: `[core]\n\trepositoryFormatVersion = ${sha256 ? 1 : 0}\n\tbare = true\n` +
-        `${sha256 ? "[extensions]\n\tobjectFormat = sha256\n" : ""}[remote "vis"]\n\turl = "${remote.url}"\n`,
-      "objects/info/alternates": `${objects}\n`,
+      config: settings.map(settingText).join(""),
+      "objects/info/alternates": `${join(commonDir, "objects")}\n`,
       "packed-refs": refs.map(({ hash, ref }) => `${hash} ${ref}\n`).join(""),
     };
     for (const name of ["objects/info", "objects/pack", "refs"]) {
@@ -439,16 +459,9 @@ async function withMirror<T>(
     }
     for (const [name, content] of Object.entries(text)) await Deno.writeTextFile(join(folder, name), content);
     await Deno.copyFile(join(commonDir, "shallow"), join(folder, "shallow")).catch(() => {}); // Few repositories have it.
-    const users = (await userGitSettings({ home, gitDir })).filter(({ section, subsection, key }) =>
-      section === "core" && key === "sshcommand" || section === "url" && !subsection?.includes("=")
-    );
-    const settings = [...users, ...NO_PROGRAMS].flatMap(({ section, subsection, key, value }) => [
-      "-c",
-      `${section}.${subsection === null ? "" : `${subsection}.`}${key}=${value}`,
-    ]);
     const run: Mirror["run"] = async (args, { take, ...given } = {}) => {
       const { code, signal, stdout, stderr, timedOut } = await spawn(
-        ["git", `--git-dir=${folder}`, "--no-pager", ...settings, ...args],
+        ["git", `--git-dir=${folder}`, "--no-pager", ...args],
         {
           ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
           ...given,
@@ -473,7 +486,22 @@ async function withMirror<T>(
   }
 }
 
-const FETCH = ["--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"];
+/** Commands cannot change the folder of Vis, even with an approval. A killed process leaves its mirror there. */
+async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): Promise<string> {
+  if (home === null) throw advised(new Error(`${cannot}: Vis has no home folder`), "set VIS_HOME");
+  const dir = join(home, "mirrors");
+  await ensureFolder(dir);
+  for await (const { name } of Deno.readDir(dir)) {
+    const { mtime } = await Deno.lstat(join(dir, name)).catch(() => ({ mtime: null }));
+    if (mtime === null || Date.now() - mtime.getTime() < LEFT_MS) continue;
+    await Deno.remove(join(dir, name), { recursive: true }).catch(() => {});
+  }
+  return await Deno.makeTempDir({ dir });
+}
+
+const LEFT_MS = 86_400_000;
+
+const FETCH = ["--quiet", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"];
 
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
@@ -482,8 +510,11 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
-const NO_PROGRAMS = [
+/** With the third setting, git does not run git in the repository whose objects it borrows. */
+const SETTINGS = [
+  ["core", "bare", "true"],
   ["core", "hooksPath", "/dev/null"],
+  ["core", "alternateRefsCommand", "true"],
   ["core", "fsmonitor", "false"],
   ["push", "gpgSign", "false"],
   ["push", "recurseSubmodules", "no"],
@@ -491,7 +522,13 @@ const NO_PROGRAMS = [
   ["transfer", "unpackLimit", "1"],
   ["gc", "auto", "0"],
   ["maintenance", "auto", "false"],
-].map(([section = "", key = "", value = ""]) => ({ section, subsection: null, key, value }));
+] as const;
+
+/** Other users of the machine could read arguments, so settings with keys are in a file. */
+function settingText({ section, subsection, key, value }: GitSetting): string {
+  const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  return `[${section}${subsection === null ? "" : ` ${quoted(subsection)}`}]\n\t${key} = ${quoted(value)}\n`;
+}
 
 async function setUpstream(
   git: Git,

@@ -24,7 +24,7 @@ export function isPostgres(location: string): boolean {
 }
 
 export function withoutLogin(address: string): string {
-  return address.replace(/^(\w+:\/\/)?[^@/]*@/, "$1");
+  return address.replace(/^(\w+:\/\/)?[^/]*@/, "$1");
 }
 
 export function percentDecoded(text: string): string {

@@ -55,11 +55,12 @@ async function withRemote(
     env,
     temporary: join(root, "temporary"),
   });
-  const programs = new AskedPrograms({ wall, mode, env, visHome: null, vouches: () => vouches });
+  const programs = new AskedPrograms({ wall, mode, env, visHome: join(home, ".vis"), vouches: () => vouches });
   const asked: ApprovalRequest[] = [];
   const view: EnvironmentView = {
     ...repo.env,
     secrets: [".env"],
+    home: join(home, ".vis"),
     spawn: (argv, options = {}) =>
       programs.spawn(workspace, argv, { ...options, root: workspace }, { extension: "vis.git", ask: null }),
     approve: (request) => {
@@ -322,6 +323,60 @@ for (const [name, [lead, why]] of Object.entries(LEADING)) {
   });
 }
 
+Deno.test(
+  "git.push takes only names of branches and tags, and its approvals tell tags from branches",
+  { ignore },
+  async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, asked, there }) => {
+        for (const to of ["x:refs/heads/prod", "main other", "a..b", "x~1", "*"]) {
+          await assert.rejects(push(env, "main", { to }), /TypeError: Cannot (?:push|use)/, to);
+        }
+        assert.deepEqual(asked, []);
+        await repo.git("tag", "v1");
+        await push(env, "v1");
+        await repo.git("tag", "-d", "v1");
+        await repo.git("branch", "v1");
+        await push(env, "v1");
+        const [tag, branch] = asked.map(({ scope }) => scope);
+        assert.deepEqual([tag, branch], [`git push of the tag v1 to ${ADDRESS}`, `git push of v1 to ${ADDRESS}`]);
+        assert.deepEqual((await there("for-each-ref", "--format=%(refname)")).trim().split("\n"), [
+          "refs/heads/v1",
+          "refs/tags/v1",
+        ]);
+      });
+    });
+  },
+);
+
+Deno.test(
+  "git.push and git.fetch change tracking branches only, also through links and renames",
+  { ignore },
+  async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env, there }) => {
+        await repo.git("branch", "kept");
+        const kept = (await repo.git("rev-parse", "kept")).trim();
+        await repo.git("symbolic-ref", "refs/remotes/origin/main", "refs/heads/kept");
+        await change(repo, "second");
+        await assert.rejects(push(env), /origin lacks 1 more commit/);
+        await repo.git("update-ref", "--no-deref", "-d", "refs/remotes/origin/main");
+        await push(env);
+        await there("branch", "topic", "main");
+        await fetchRemote(env);
+        await there("branch", "-m", "topic", "topic/x");
+        await there("branch", "HEAD", "main").catch(() => {});
+        const { changed } = await fetchRemote(env, { prune: true });
+        assert.deepEqual(changed.map(({ ref, now }) => [ref, now === null]), [
+          ["origin/topic", true],
+          ["origin/topic/x", false],
+        ]);
+        assert.equal((await repo.git("rev-parse", "kept")).trim(), kept);
+      });
+    });
+  },
+);
+
 Deno.test("git.push refuses a tag of files", { ignore }, async () => {
   await repository(async (repo) => {
     await withRemote(repo, async ({ env, asked }) => {
@@ -370,7 +425,7 @@ Deno.test(
           assert.doesNotMatch(error.message, /pass-word/);
           return true;
         });
-        assert.equal(asked[0]?.exact, "git push https://ada:***@127.0.0.1:1/there.git main");
+        assert.equal(asked[0]?.exact, "git push https://127.0.0.1:1/there.git main");
         assert.match(asked[0]?.why ?? "", /files that may have keys: \.env/);
         assert.equal(asked[0]?.lasting, false);
       });
