@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1611f5e1788ca181f8a3e360f28439f63c90a90fbeae66d7c61568bdf4403fdf
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 72211726b8c170f6680bbc6d81f187828fca442db1cedf2cc08e9f99fbfb9e95
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
