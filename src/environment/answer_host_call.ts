@@ -1,4 +1,4 @@
-import { advised, HostCallError } from "../domain/errors.ts";
+import { advised, HostCallError, messageOf } from "../domain/errors.ts";
 import { readable, readableHead } from "../domain/kit/json.ts";
 import { foundByWords, Handbook, type Section } from "../domain/handbook.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
@@ -78,7 +78,7 @@ export async function answerCall(
     else if (scope.signal.aborted || signal.aborted) {
       said = { text: scope.signal.aborted ? "cancelled" : "ended with its block", output: printed.end() };
       ended = { ok: false, ...changes() };
-    }
+    } else if (said.text === "") said = { text: "", output: oneLine(messageOf(error), REASON_CHARS) };
     throw error;
   } finally {
     printed.end();
@@ -138,6 +138,7 @@ function about(
 
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
+const REASON_CHARS = 400;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
 const CUT_LINES = 20;
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { CallOutput, diffsIn } from "../../src/environment/answer_host_call.ts";
 import { BlockTally } from "../../src/domain/query/host_call.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { type EnvironmentView, fn, z } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { HandClock } from "../helpers/hand_clock.ts";
@@ -283,5 +284,36 @@ Deno.test("a foreign result with a diff is no change of a file, until its functi
       extensions: [foreign],
     });
     assert.equal((await engine.ask("x")).work?.files ?? 0, files, call);
+  }
+});
+
+Deno.test("the reason of a failed call stays, also if its block caught the error", async () => {
+  const get = (): never => {
+    throw new Error("Cannot push main:\nthe remote refuses it");
+  };
+  const failing = sample({
+    namespace: "test.foreign",
+    symbols: [fn("get", get, { doc: "Gets.", args: z.tuple([]), returns: "object" })],
+  });
+  await using engine = await startEngine([
+    replyJson("await foreign.get().catch(() => {})", { final: "The remote refuses it" }),
+  ], {
+    extensions: [failing],
+  });
+  const ends: BlockTally[] = [];
+  const emit = (event: QueryEvent): void =>
+    event.type === "host_call" && event.phase === "end" ? void ends.push(BlockTally.of([event])) : undefined;
+  const { queryId } = await engine.conversations.ask(engine.branch, "x", {
+    signal: new AbortController().signal,
+    emit,
+  });
+  const [row] = await engine.conversations.iterations(queryId);
+  const stored = BlockTally.of(row?.blocks[0]?.result.calls ?? []);
+  for (const { text, reason, output } of [...ends, stored]) {
+    assert.deepEqual([text, reason, output], [
+      "calling foreign.get failed",
+      "Cannot push main: the remote refuses it",
+      "",
+    ]);
   }
 });

@@ -472,6 +472,7 @@ export class Progress {
     }
     if (refused) return this.#output(shown.tally);
     if (!result.ok) this.#indented(`${threw ? "✗ " : ""}${failureText(result)}`, this.#color.red);
+    else if (shown.tally.reason !== "") this.#indented(visibleText(shown.tally.reason), this.#color.red);
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
   }

@@ -183,8 +183,10 @@ export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
   readonly #words = new Map<string, CalledAction>();
   readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
-  #failed = false;
-  #refused = false;
+  failed = false;
+  refused = false;
+  /** The message of the first call that threw an error. The block may have caught the error. */
+  reason = "";
 
   static of(calls: readonly RecordedHostCall[]): BlockTally {
     const tally = new BlockTally();
@@ -203,9 +205,10 @@ export class BlockTally {
     if (!action) return;
     this.#words.set(name, action);
     const state = ok ? "good" : refused ? "refused" : outcome === "" ? "threw" : "bad";
-    if (refused) this.#refused = true;
-    else if (!ok) this.#failed = true;
-    if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
+    if (refused) this.refused = true;
+    else if (!ok) this.failed = true;
+    if (state === "threw") this.reason ||= output;
+    else if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
       this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
     }
     const all = `${state}\n${action.done}\n${action.things}`, one = `${all}\n${action.subject}`;
@@ -227,14 +230,6 @@ export class BlockTally {
       const kinds = [...this.#kinds.values()].filter((tally) => lineState(tally) === state);
       return kinds.length === 0 ? [] : [{ state, text: textWithin(kinds, width, measure) }];
     });
-  }
-
-  get failed(): boolean {
-    return this.#failed;
-  }
-
-  get refused(): boolean {
-    return this.#refused;
   }
 
   get output(): string {

@@ -92,7 +92,7 @@ export const toldOfCall = {
   }).optional().describe("Words for the call, such as reading, read, files, src/app.ts"),
   outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
   refusedByUser: z.boolean().optional().describe("True if the call failed because the user refused it"),
-  output: z.string().optional().describe("The end of the output, if the call failed"),
+  output: z.string().optional().describe("The end of the output, or the message of the error, if the call failed"),
   hint: z.string().optional().describe("Lines that tell how a failed call could succeed"),
   kept: z.string().optional().describe("The variable that has all of a long output"),
   exitCode: z.number().int().nullable().optional().describe(

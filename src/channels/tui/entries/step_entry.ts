@@ -164,7 +164,8 @@ function foldedBlock(
     const changed = changeLines(block.diffs, { width, shown });
     return [...marked, ...outputLines(block, { width, shown }), ...changed];
   }
-  const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
+  const reason = result.ok ? block.tally.reason : blockFailure(result);
+  const why = reason === "" ? [] : wrapped(reason, width - 2, { most: MOST.failure });
   const changed = changeLines(block.diffs, { width, shown });
   return [
     ...marked.with(-1, `${marked.at(-1)} ${theme.dim(time)}`),

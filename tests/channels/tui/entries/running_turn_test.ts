@@ -4,7 +4,7 @@ import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
 import { RunningTurn } from "../../../../src/channels/tui/entries/running_turn.ts";
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
-import { blockResult } from "../../../../src/domain/query/host_call.ts";
+import { blockResult, failedBlock } from "../../../../src/domain/query/host_call.ts";
 import { Emitter } from "../../../../src/domain/query/query_event.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { stripTerminalSequences } from "@earendil-works/pi-tui";
@@ -105,6 +105,24 @@ Deno.test("only the line of the failed calls has the mark of a failure", async (
     emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1_234 }) });
     assert.match(text(transcript), new RegExp(`${lines.source} 1\\.2 s`));
   });
+});
+
+Deno.test("a failed call shows its reason once, whether its block caught the error or not", async () => {
+  for (const isCaught of [true, false]) {
+    await withTurn(({ transcript, emitter }) => {
+      emitter.iteration = 1;
+      emitter.send({ type: "block_started", block: 0, code: "await f()" });
+      const action = { doing: "pushing", done: "pushed", things: "branches", subject: "" };
+      const message = "Cannot push main: the remote refuses it";
+      const ended = { ok: false, action, output: message };
+      emitter.send({ type: "host_call", block: 0, name: "git.push", phase: "end", ...ended });
+      const result = isCaught
+        ? blockResult({ ok: true, outcome: "none", ms: 1_234 })
+        : failedBlock("error", { name: "HostCallError", message }, { ms: 1_234 });
+      emitter.send({ type: "block_finished", block: 0, result });
+      assert.match(text(transcript), /✗ pushing failed 1\.2 s\n +Cannot push main: the remote refuses it\s*$/);
+    });
+  }
 });
 
 Deno.test("the code of a block that only gave the answer disappears, since the answer follows", async () => {
