@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 72211726b8c170f6680bbc6d81f187828fca442db1cedf2cc08e9f99fbfb9e95
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8a3b222549f413ea3642180cad3671928d208c2d742a5e52e2e166f975cd650b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
