@@ -328,12 +328,13 @@ export async function refuseNewSecrets(
   paths: readonly string[],
   env: Pick<EnvironmentView, "secrets">,
   cannot: string,
+  advice = "leave the file out, or ask the user",
 ): Promise<void> {
   const [secret] = await newSecrets(git, paths, env);
   if (secret !== undefined) {
     throw advised(
       new Error(`${cannot}: git would store ${git.place(secret)}, which may hold keys`),
-      "leave the file out, or ask the user",
+      advice,
     );
   }
 }

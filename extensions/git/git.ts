@@ -435,7 +435,7 @@ export async function checkGit({ spawn }: DoctorContext): Promise<readonly Docto
   } catch (error) {
     const found = messageOf(error);
     const fix =
-      "Install git in /usr/bin or /usr/local/bin: without it, the extension git is inactive or its calls fail";
+      "If git is missing, install it in /usr/bin or /usr/local/bin: without git, the extension git is inactive or its calls fail";
     return [{ name, state: "warn", found, fix }];
   }
 }

@@ -36,7 +36,7 @@ export async function commitHash(git: Git, ref: string, cannot: string): Promise
 async function typeOf(git: Git, ref: string): Promise<string | null> {
   const { code, stdout } = await git.run(["cat-file", "-t", ref]);
   const type = stdout.trim();
-  return code !== 0 ? null : type === "blob" ? "file" : type === "tree" ? "folder" : type;
+  return code !== 0 ? null : type === "blob" ? "file" : type === "tree" ? "folder" : "tag of a file or folder";
 }
 
 export class NoCommitError extends Error {

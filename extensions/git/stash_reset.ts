@@ -302,7 +302,7 @@ export async function saveWork(
   cannot: string,
 ): Promise<string | undefined> {
   if (files.length === 0) return undefined;
-  await refuseNewSecrets(git, files.map(({ path }) => path), view, cannot);
+  await refuseNewSecrets(git, files.map(({ path }) => path), view, cannot, "ask the user to unstage the file");
   const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });

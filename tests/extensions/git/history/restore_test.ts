@@ -31,6 +31,8 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
       switchTo(env, "HEAD:a.txt"),
       /Cannot go to HEAD:a\.txt: HEAD:a\.txt is a file; name a commit, branch or tag$/,
     );
+    await git("tag", "-a", "noted", "HEAD:a.txt", "-m", "x");
+    await assert.rejects(switchTo(env, "noted"), /noted is a tag of a file or folder; name a commit, branch or tag$/);
     await assert.rejects(
       switchTo(env, "x", { from: "mian" }),
       /the repository has no mian \(the nearest (?:is|are) main/,
@@ -164,17 +166,18 @@ Deno.test("git keeps no new file that may contain keys, in any way", { ignore },
     await write(".env", "# another text, as commands see it\n");
     await git("add", ".env");
     await write(".env", "the-secret\n");
-    const refused = /git would store \.env, which may hold keys/;
+    const refused = "git would store \\.env, which may hold keys; ";
     for (
       const call of [
         () => commit(asking, "x", { all: true }),
         () => commit(asking, "x", { paths: ".env" }),
         () => stash(asking),
         () => stash(asking, { untracked: true }),
-        () => restore(asking, ".env"),
-        () => reset(asking, { mode: "hard", force: true }),
       ]
-    ) await assert.rejects(call, refused);
+    ) await assert.rejects(call, new RegExp(`${refused}leave the file out, or ask the user$`));
+    for (const call of [() => restore(asking, ".env"), () => reset(asking, { mode: "hard", force: true })]) {
+      await assert.rejects(call, new RegExp(`${refused}ask the user to unstage the file$`));
+    }
   });
 });
 
