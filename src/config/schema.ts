@@ -289,7 +289,10 @@ export const ConfigSchema = z.strictObject({
     "Address of a catalogue in the format of models.dev, from which vis models --refresh takes prices and context sizes",
   ),
   update: z.strictObject({
-    from: z.string().min(1).nullable().default(null).describe(
+    from: z.string().min(1).refine(
+      (from) => isSecureUrl(from) || !from.includes("://"),
+      "must be an https URL, an http URL of this machine, or a folder",
+    ).nullable().default(null).describe(
       "Address (https) or folder with the files of the latest release, for vis update; null for the address of the build",
     ),
     publicKey: z.string().min(1).nullable().default(null).describe(
