@@ -18,7 +18,7 @@ export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis conversations export ID --format html", ["share"]),
   ...same("vis conversations delete ID", ["delete", "rm", "remove"]),
   ...same("/new in interactive mode; a request without -c starts a new conversation", ["clear", "new"]),
-  compact: "messages of a bounded size, so you need no compact; /new in interactive mode starts a new conversation",
+  compact: "/new in interactive mode, which starts a new conversation; a long conversation needs no compaction",
   context: "/inspect in interactive mode, and vis prompt: both show the messages that Vis sends",
   init: 'vis auth login, which sets up a provider; vis run "Write AGENTS.md" writes instructions',
   ...same("vis auth login", ["key", "keys", "setup", "setup-token", "signin", "connect", "configure"]),

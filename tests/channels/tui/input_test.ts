@@ -132,7 +132,7 @@ Deno.test("a command of similar programs names the command of Vis", async () => 
   await withScreen([], {}, async ({ screen, engine }) => {
     for (
       const [word, ours] of [
-        ["compact", "need no\\s+compact; /new"],
+        ["compact", "/new[^]*needs no\\s+compaction"],
         ["cost", "vis db stats"],
         ["usage", "vis db stats"],
         ["clear", "/new"],
