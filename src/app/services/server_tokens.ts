@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
 import { oneToken, type TokenSource } from "../../channels/http/tokens.ts";
 import type { Config } from "../../config/schema.ts";
-import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileCode, fileFault, UsageError } from "../../domain/errors.ts";
 import { ensureFile, ensureFolder, sharedFileNotes } from "../../domain/kit/files.ts";
 import { createLog } from "../../logging/log.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
@@ -80,6 +80,7 @@ export async function serverToken(
   if (settings.home === null) {
     throw new ConfigError("Cannot save a token: Vis has no home folder; use --token-file or VIS_TOKEN");
   }
+  await ensureFolder(settings.home).catch(() => {}); // The token file then names the fault.
   return await fromFile(join(settings.home, "server-token"));
 }
 
@@ -107,14 +108,13 @@ async function make(path: string): Promise<ServerToken> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     const token = randomBytes(32).toString("base64url");
-    await ensureFolder(dirname(path));
     await ensureFile(draft);
     await Deno.writeTextFile(draft, `${token}\n`, { create: false });
     await Deno.link(draft, path);
     return { token, from: path, notes: [], isNew: true };
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return await read(path);
-    throw unusable(path, error);
+    throw unusable(path, error, fileCode(error) === "ENOENT" ? "its folder does not exist" : undefined);
   } finally {
     await Deno.remove(draft).catch(() => {});
   }
@@ -125,8 +125,8 @@ async function read(path: string): Promise<ServerToken> {
   return { ...told(text.trim(), path), notes: await sharedFileNotes(path) };
 }
 
-function unusable(path: string, error: unknown): ConfigError {
+function unusable(path: string, error: unknown, fault = fileFault(error)): ConfigError {
   return new ConfigError(
-    `Cannot use token file ${path}: ${fileFault(error)}; choose another with --token-file or VIS_TOKEN`,
+    `Cannot use token file ${path}: ${fault}; choose another with --token-file or VIS_TOKEN`,
   );
 }

@@ -2,7 +2,7 @@ import { link, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreError, UsageError } from "../../domain/errors.ts";
+import { fileCode, StoreError, UsageError } from "../../domain/errors.ts";
 import { ensureFolder, renameOver } from "../../domain/kit/files.ts";
 import type {
   BackupReport,
@@ -77,9 +77,11 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
   const start = performance.now();
   const goal = resolve(target);
   if (await exists(goal)) throw taken(goal);
+  if (await stat(dirname(goal)).then(() => false, (error) => fileCode(error) === "ENOENT")) {
+    throw new UsageError(`Cannot back up to ${goal}: its folder does not exist; create the folder first`);
+  }
   const { db, schema } = await openExisting(path, "back up");
   try {
-    await ensureFolder(dirname(goal));
     const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
     const bytes = await copyDatabase(db, { target: partial, like: path });
     const copy = new DatabaseSync(partial);

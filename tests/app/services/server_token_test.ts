@@ -64,6 +64,11 @@ Deno.test("serverToken() refuses a token that could be guessed or not be sent, a
       /Cannot use token file .*: it is a folder; .*VIS_TOKEN/,
     );
     await assert.rejects(
+      serverToken({ tokenFile: join(folder, "missing", "t") }, at),
+      /Cannot use token file .*missing\/t: its folder does not exist; .*VIS_TOKEN/,
+    );
+    await assert.rejects(Deno.stat(join(folder, "missing")), Deno.errors.NotFound);
+    await assert.rejects(
       serverToken({}, { env: {}, settings: settingsOf(null) }),
       /Vis has no home folder; use --token-file or VIS_TOKEN/,
     );

@@ -32,7 +32,7 @@ Deno.test({
       const { store, care } = await opened(path);
       assert.deepEqual(await foreign(folder), []);
       await filled(store, "alpha");
-      const { path: copy } = await care.backup(join(folder, "deep", "copy.db"));
+      const { path: copy } = await care.backup(join(folder, "copy.db"));
       await store.close();
       await chmod(path, 0o640);
       await care.restore(copy);

@@ -13,6 +13,7 @@ Deno.test("backup() copies an open database, for the user alone", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
     const { branchId } = await filled(store, "alpha");
+    await mkdir(join(folder, "deep"));
     const report = await care.backup(join(folder, "deep", "copy.db"));
     assert.equal(report.bytes, (await stat(report.path)).size);
     assert.equal(report.schemaVersion, 1);
@@ -38,6 +39,13 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
       message: `Cannot back up to ${target}: it already exists; choose another path`,
     });
     assert.equal(await readFile(target, "utf8"), "mine");
+    await assert.rejects(new SqliteMaintenance({ path }).backup(join(folder, "missing", "x.db")), {
+      name: "UsageError",
+      message: `Cannot back up to ${
+        join(folder, "missing", "x.db")
+      }: its folder does not exist; create the folder first`,
+    });
+    assert.ok(!(await readdir(folder)).includes("missing"));
     await assert.rejects(new SqliteMaintenance({ path: ":memory:" }).backup(join(folder, "x.db")), {
       name: "UsageError",
     });
