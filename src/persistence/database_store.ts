@@ -199,6 +199,7 @@ function iterationStore({ db, now }: Parts): IterationStore {
   const iterations = new Iterations(db, now);
   return {
     beginIteration: (iteration) => iterations.begin(iteration),
+    setDiffs: (iterationId, diffs) => iterations.setDiffs(iterationId, diffs),
     endIteration: (iterationId, end) => iterations.end(iterationId, end),
     failIteration: (iteration, end) => iterations.fail(iteration, end),
     iterations: (queryId, range) => db.read((tx) => readIterations(tx, queryId, range)),
@@ -341,6 +342,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   takeOver: RUN,
   renewLeases: NONE,
   beginIteration: OF_RUN,
+  setDiffs: ITERATION,
   endIteration: ITERATION,
   failIteration: OF_RUN,
   iterations: RUN,

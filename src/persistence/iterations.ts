@@ -53,6 +53,16 @@ export class Iterations {
     });
   }
 
+  setDiffs(iterationId: string, diffs: readonly BlockDiff[]): Promise<void> {
+    return this.#db.writeRun(async (tx) => {
+      const content = new Content(tx);
+      const row = await runningIteration(tx, iterationId);
+      await content.load([row.metadata]);
+      const metadata = toJson({ ...fromJson<object>(content.text(row.metadata ?? "{}")), diffs });
+      await updateRow(tx, "iteration", { id: iterationId, changes: { metadata: await content.putText(metadata) } });
+    });
+  }
+
   end(iterationId: string, end: IterationEnd): Promise<void> {
     return this.#db.writeRun(async (tx) => {
       const { queryId, metadata: cell } = await endIteration(tx, { iterationId, end, now: this.#now() });

@@ -1,6 +1,6 @@
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
-import type { LateCall } from "../domain/query/host_call.ts";
+import type { BlockDiff, LateCall } from "../domain/query/host_call.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
 import type { QueryReason, QueryStatus, ReadingMode } from "../domain/query/outcomes.ts";
 import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
@@ -281,6 +281,8 @@ export interface StoredIteration
 
 export interface IterationStore {
   beginIteration(iteration: NewIteration): Promise<string>;
+  /** Rejects after the end of the iteration. The end replaces the diffs. */
+  setDiffs(iterationId: string, diffs: readonly BlockDiff[]): Promise<void>;
   /** A second call for an iteration rejects. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
   failIteration(

@@ -183,10 +183,10 @@ export function undoneNotes(changes: readonly UndoneChange[]): readonly string[]
 /** These blocks ran when the process ended, so the model must check their effects before a repetition. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
-  const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
+  const [these, it] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
   const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);
   return [
-    `It ended while ${these} ran. What ${they} defined or changed is gone; what ${they} did outside may have happened:`,
+    `It ended while ${these} ran. Variables that ${it} defined or changed are gone. Finished changes of files are kept, and other effects may have happened:`,
     ...shown,
   ];
 }

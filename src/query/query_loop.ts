@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { HandedOver } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
+import { storedDiffs } from "../domain/query/host_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
@@ -97,6 +98,7 @@ export class QueryLoop {
     const { state } = this.#prepared;
     for (const stored of iterations) {
       state.notes.length = 0;
+      for (const diff of storedDiffs(stored.metadata)) state.changed.add(diff);
       const { budget } = stored.metadata;
       if (typeof budget === "number" && budget > state.budget) state.requestMore(budget - state.budget);
       if (stored.status === "interrupted") {

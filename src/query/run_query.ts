@@ -228,6 +228,7 @@ function undoneTaker(
 async function prepare(query: BegunQuery): Promise<Prepared> {
   const { queryId, request, parts, state, signal, emitter, extras } = query;
   const { environment, router, settings, log, now } = parts;
+  const keepDiffs = diffKeeper(query);
   const scope: QueryScope = {
     queryId,
     signal,
@@ -242,6 +243,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     onCall: (call, of) => {
       state.work.take(call);
       state.keepCall(call, of);
+      if (call.diffs !== undefined && !of.isLate) keepDiffs();
       emitter.send({ type: "host_call", ...call }, of);
     },
     onOutput: (printed, of) => query.output.send({ type: "call_output", ...printed }, of),
@@ -677,6 +679,21 @@ function keptWaiting(
     emitter.send({ type: "steering", texts });
     // A failure only hides these messages from other processes.
     kept = kept.then(() => store.setWaiting(queryId, texts)).catch(() => {});
+  };
+}
+
+/** If the process ends during a block, another process knows the files that the block has changed. */
+function diffKeeper({ state, parts: { environment } }: Pick<BegunQuery, "state" | "parts">): () => void {
+  let kept = Promise.resolve(), isDue = false;
+  const keep = async (): Promise<void> => {
+    isDue = false;
+    const { iterationId, store } = environment;
+    if (iterationId !== null) await store.setDiffs(iterationId, [...state.diffs]);
+  };
+  return () => {
+    if (isDue) return; // The next write has all diffs, so many edits cause few writes.
+    isDue = true;
+    kept = kept.then(keep).catch(() => {});
   };
 }
 

@@ -116,6 +116,7 @@ const ofStore: Attempts<
   queries: (store, { branchId }) => store.queries(branchId),
   previousTurn: (store, { branchId, queryId }) => store.previousTurn(branchId, queryId),
   beginIteration: (store, { queryId }) => store.beginIteration(newIteration(queryId, 1)),
+  setDiffs: (store, { iterationId }) => store.setDiffs(iterationId, []),
   endIteration: (store, { iterationId }) => store.endIteration(iterationId, iterationEnd([])),
   failIteration: (store, { queryId }) => store.failIteration(newIteration(queryId, 1), end),
   iterations: (store, { queryId }) => store.iterations(queryId),
@@ -185,7 +186,7 @@ export const storeTenantCases: readonly StoreCase[] = [
       const ids = await secrets(ana);
       await begun(store.of("ben"), { text: "mine" });
       const before = await whole(ana, ids);
-      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 48);
+      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 49);
       assert.equal(await whole(ana, ids), before);
     },
   },

@@ -83,6 +83,7 @@ check("a node that no longer reports loses its run, and no write of it is stored
   const place = { namespace: "x", branchId: a, iterationId: begun };
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
     beginIteration: () => one.store.beginIteration(newIteration("q1", 1)),
+    setDiffs: () => one.store.setDiffs(begun, []),
     endIteration: () =>
       one.store.endIteration(begun, {
         ...{ status: "done", blocks: [], system: [], error: null, empty: true, metadata: {} },

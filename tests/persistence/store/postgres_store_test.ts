@@ -37,7 +37,7 @@ else {
       const unchecked = await openStore({ path });
       Object.defineProperty(PostgresDatabase.prototype, "tenant", { ...tenant, get: () => null });
       try {
-        assert.equal(await attack(unchecked, ids), 48);
+        assert.equal(await attack(unchecked, ids), 49);
       } finally {
         await unchecked.close();
       }
