@@ -402,6 +402,8 @@ const WORDS: Readonly<Record<string, string>> = {
   login: "/model, which also asks for keys",
   logout: "vis auth logout",
   config: "/settings for the display, and vis config",
+  ...{ doctor: "vis doctor", approvals: "vis approvals", "add-dir": "vis --add-dir DIR, at its start" },
+  hotkeys: "/help",
 };
 
 /** Without `giveBack`, sends a text that begins like an unknown command, such as `/tmp is full`. */

@@ -34,7 +34,10 @@ export function completions(
       }
       const found = await both.getSuggestions(asPath, row, column, options);
       if (found === null) return null;
-      const items = found.items.filter(({ value, label }) => isPlain(value + label));
+      // Enter takes the first item, so a word of another program must not find a command that only looks like the word.
+      const isCommand = found.prefix.startsWith("/") && (lines[row] ?? "").startsWith(found.prefix) && !options.force;
+      const begin = isCommand ? found.prefix.slice(1).toLowerCase() : "";
+      const items = found.items.filter(({ value, label }) => isPlain(value + label) && value.startsWith(begin));
       return items.length === 0 ? null : { ...found, items };
     },
     applyCompletion: (...given) => both.applyCompletion(...given),

@@ -33,6 +33,19 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("me@app", FILES), []);
 });
 
+Deno.test("a slash finds the commands that begin with its letters, and no command that only looks similar", async () => {
+  const command = (name: string) => ({ name, detail: "", keys: "", run: () => {} });
+  const commands = ["conversations", "mcp-login", "model", "more"].map(command);
+  const of = async (text: string) => {
+    const { signal } = new AbortController();
+    const { getSuggestions } = completions(commands, { workspace: "/" });
+    return (await getSuggestions([text], 0, text.length, { signal }))?.items.map(({ value }) => value) ?? [];
+  };
+  assert.deepEqual(await of("/mo"), ["model", "more"]);
+  assert.deepEqual(await of("/Conv"), ["conversations"]);
+  for (const word of ["/cost", "/login", "/mdl"]) assert.deepEqual(await of(word), [], word);
+});
+
 Deno.test("an @ also finds files of added folders, by paths from the workspace", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-complete-" });
   try {
