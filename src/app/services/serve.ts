@@ -222,7 +222,8 @@ export function openNotes(
   { port = "", own = ownAddresses }: { readonly port?: string; readonly own?: () => readonly string[] } = {},
 ): readonly string[] {
   if (isLoopback(host)) return [];
-  const addresses = isAllAddresses(host) && hosts.length === 0 ? own() : [];
+  const isUnnamed = isAllAddresses(host) && hosts.length === 0;
+  const addresses = isUnnamed ? own() : isAllAddresses(host) ? hosts.filter((one) => /^[\d.]+$/.test(one)) : [];
   const [address = "HOST"] = addresses;
   const opened = addresses.map((one) => `http://${one}${port === "" ? "" : `:${port}`}`).join(" or ");
   const unnamed =
@@ -230,8 +231,10 @@ export function openNotes(
     `run vis config set server.hosts ${address}, and start vis serve again` +
     (opened === "" ? "" : `; this machine has ${opened}`);
   return [
-    ...isAllAddresses(host) && hosts.length === 0 ? [unnamed] : [],
-    `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
+    ...isUnnamed ? [unnamed] : [],
+    `other machines can reach ${
+      isUnnamed ? host : opened || host
+    }, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
   ];
 }
 

@@ -12,6 +12,8 @@ Deno.test("openNotes() warns about a server that other machines can reach, and n
     /vis config set server\.hosts HOST, and start vis serve/,
   );
   assert.match(openNotes("::", []).join(), /server\.hosts/);
+  const named = openNotes("0.0.0.0", ["vis.example.org", "192.168.1.7"], { port: "7357" });
+  assert.match(named.join(), /^other machines can reach http:\/\/192\.168\.1\.7:7357, and/);
   for (const notes of [openNotes("0.0.0.0", ["vis.example.org"]), openNotes("192.168.1.7", [])]) {
     assert.doesNotMatch(notes.join(), /server\.hosts/);
   }
