@@ -255,6 +255,10 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
   evenOutputs(program);
   program.hook("preAction", async (_, acting) => {
     refuseMisread(acting);
+    const { json, output } = acting.opts();
+    if (json === true && output === "text") {
+      throw new UsageError("Cannot print JSON and text: leave out --json or --output text");
+    }
     await readRunSettings(acting, services);
   });
   refuseUnknownHelp(program);

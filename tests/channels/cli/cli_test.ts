@@ -96,6 +96,14 @@ Deno.test("runCli() answers a wrong flag in JSON where JSON was asked for", asyn
   assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message: "unknown option '--zzzzzz'" } });
 });
 
+Deno.test("runCli() refuses --json beside --output text", async () => {
+  for (const words of [["run", "x"], ["models"]]) {
+    const io = fakeIo({ args: [...words, "--json", "--output", "text"] });
+    assert.equal(await runCli(fakeServices(), io), 2);
+    assert.match(io.err, /^vis: Cannot print JSON and text: leave out --json or --output text\n$/);
+  }
+});
+
 Deno.test("runCli() lets a defect through", async () => {
   const services = fakeServices({ open: () => Promise.reject(new TypeError("a defect")) });
   const io = fakeIo({ args: ["run", "x"] });
