@@ -70,8 +70,8 @@ function reasonsOf(error: Error): object {
   if (error instanceof NothingToUndo) return { nothing: true };
   if (!(error instanceof UndoRefused)) return {};
   const { forcible, others, otherFolders, kept } = error;
-  const rest = others + otherFolders > 0 ? { others, ...(otherFolders > 0 ? { otherFolders } : {}), kept } : {};
-  return { ...(forcible ? { code: "files_changed" } : {}), ...rest };
+  const rest = others + otherFolders > 0 ? { others, ...(otherFolders > 0 ? { otherFolders } : {}) } : {};
+  return { ...(forcible ? { code: "files_changed" } : {}), ...rest, ...(kept.length > 0 ? { kept } : {}) };
 }
 
 function cutOf(text: string): { readonly queryId: string; readonly at: number } {

@@ -447,7 +447,8 @@ export default defineExtension({
         `${counted(commits, "commit")} to ${branch} of ${remote}`,
       args: z.tuple([ref.describe("name"), z.strictObject({ remote: ref, to: ref, force: flag }).optional()]),
       misnamed: { ...HASH_NAMES, messages: "said" },
-      returns: "{remote, url, branch, commit, commits: number, was, upstream?, said?: string[]}",
+      returns:
+        "{remote, url, branch, commit, commits: number, was, upstream?, said?: string[], skippedHooks?: string[]}",
       examples: ["await git.push()"],
     }),
     fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {

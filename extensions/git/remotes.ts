@@ -329,6 +329,7 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
   ] as const;
   const cause = causes.find(([holds]) => holds)?.[1];
   if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
+  await spawnOf(env)(["git", "--version"], { asUser: true, env: ENVIRONMENT }); // Rejects if a setting forbids it.
 }
 
 const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "helper", "sslkey", "proxy"];

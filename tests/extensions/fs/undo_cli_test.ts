@@ -115,7 +115,11 @@ Deno.test("undoCli() refuses files that were changed by others, and forces them 
   await workspace.put("a.txt", "mine\n");
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt got other changes since", code: "files_changed" },
+    told: {
+      error: "Cannot undo: a.txt got other changes since",
+      kept: [{ path: "a.txt", reason: "got other changes since" }],
+      code: "files_changed",
+    },
   });
   assert.equal((await cli(workspace, { force: true })).code, 0);
   assert.equal(await workspace.text("a.txt"), "one\n");
@@ -151,7 +155,11 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   assert.deepEqual(await committed(), [["a.txt"]]);
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
-    told: { error: "Cannot undo: a.txt went into a git commit since", code: "files_changed" },
+    told: {
+      error: "Cannot undo: a.txt went into a git commit since",
+      kept: [{ path: "a.txt", reason: "went into a git commit since" }],
+      code: "files_changed",
+    },
   });
   assert.equal(await workspace.text("a.txt"), "two\n");
   await workspace.call("edit", "b.txt", { old: "one", new: "three" });

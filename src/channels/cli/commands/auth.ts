@@ -329,7 +329,7 @@ function lines(provider: ProviderReport, io: Io): string {
   const facts = [
     `${protocol} · ${baseUrl}`,
     `key: ${keyText(key)}`,
-    `model: ${model ?? "none (set one with --model)"}`,
+    `model: ${model ?? "none set (a request can find one on the server, or set one with --model)"}`,
   ];
   if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `check failed: ${reach.found}`);
   const head = `${root ? color.green("*") : " "} ${color.bold(visibleText(name))}`;
