@@ -101,7 +101,8 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
 }
 
 /** The result has the notes, a line for each kind of work, and a line for each failed command. `fit` shortens a line,
- * but not the text after the line. `more` names a way to the omitted commands. Without `more`, all commands appear. */
+ * but not the text after the line, such as the newest action. `more` names a way to the omitted commands. Without `more`,
+ * all commands appear. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
   { undo, more: way = "", fit = (line, after) => line + after }: {
@@ -115,9 +116,10 @@ export function notesBelow(
   const after = work.files === 0 || work.noUndo ? "" : ` · ${undo}`;
   const ran = withVerbs(way === "" ? [...rest, ...good] : good).join(", ");
   const left = more === "" || way === "" ? "" : `, ${more} (${way})`;
+  const at = others.lastIndexOf(`, ${work.others.at(-1) ?? ""}`), newest = at < 0 ? others.length : at;
   const lines = [
     ...changed === "" ? [] : [fit(changed, after)],
-    ...others === "" ? [] : [fit(others, "")],
+    ...others === "" ? [] : [fit(others.slice(0, newest), others.slice(newest))],
     ...failed.map((command) => fit(failedText(command), "")),
     ...ran === "" ? [] : [fit(ran, left)],
   ];

@@ -42,6 +42,22 @@ Deno.test("facts() name each failed command first, then counts of tests, then th
   assert.equal(notesBelow(told, { undo: "vis undo" })[1], "ran echo 1, npm test (119 passed), echo 2, echo 3");
 });
 
+Deno.test("a line of actions that is too long keeps its newest action", () => {
+  const lineOf = (count: number): readonly string[] => {
+    const work = new QueryWork();
+    for (let at = 1; at <= count; at++) {
+      const action = { doing: "", done: "pushed", things: "times", subject: `topic${at}` };
+      work.take({ name: "git.push", action, changes: "other", ok: true });
+    }
+    const facts = work.facts(new ChangedFiles(), { claimed: false });
+    const fit = (line: string, after: string): string => `${line.slice(0, 10)}…${after}`;
+    return notesBelow({ notes: [facts.text], work: facts }, { undo: "", fit });
+  };
+  assert.deepEqual(lineOf(1), ["pushed top…"]);
+  assert.deepEqual(lineOf(3), ["pushed top…, pushed topic3"]);
+  assert.deepEqual(lineOf(8), ["pushed top…, pushed topic8, 2 more"]);
+});
+
 Deno.test("a failed command stays among the facts, whatever number of commands follows it", () => {
   const work = new QueryWork();
   const take = (subject: string, exitCode: number, outcome = ""): void =>
