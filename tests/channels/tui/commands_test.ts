@@ -433,6 +433,17 @@ Deno.test("/steps 20 lets requests use 20 steps, and a command without parameter
   });
 });
 
+Deno.test("/find shows texts without the escapes of Markdown, and code as it is", async () => {
+  const code = "const words = /a\\*b/; words.source.length";
+  await withScreen([replyJson(code), final("Look: done")], {}, async ({ screen }) => {
+    screen.type(`Look at 2>&1 | tail${ENTER}`);
+    await screen.until("Look: done");
+    screen.type(`/find 2>&1 | tail${ENTER}`);
+    await screen.until(/“2>&1 \| tail” in 2 lines/);
+    assert.match(await screen.until("words = "), /# Look at 2>&1 \| tail[^]*\/a\\\*b\/; words/);
+  });
+});
+
 Deno.test("/find shows the first place of the words in the whole conversation, and n the next one", async () => {
   const answer = `The needle is here.\n\n${"Hay.\n\n".repeat(60)}A second Needle.`;
   await withScreen([final(answer)], {}, async ({ screen }) => {

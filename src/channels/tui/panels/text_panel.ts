@@ -69,9 +69,17 @@ export class FindPanel extends TextPanel {
         await using made = await conversations.exports.make(branch, { conversations, format: "md", signal });
         return await new Response(ReadableStream.from(made.pieces())).text();
       },
-      then: (text) => this.find(words, [{ text: text.trimEnd() }]),
+      then: (text) => this.find(words, [{ text: unescaped(text.trimEnd()) }]),
     });
   }
+}
+
+/** Quoted and fenced texts of the export have no escapes. */
+function unescaped(markdown: string): string {
+  return markdown.replace(
+    /^((?:> )*)(`{3,})\w*\n[^]*?\n\1\2$|^>.*|\\([\\`*_[\]<>#!|~&])/gm,
+    (all, _quote, _fence, char) => char ?? all,
+  );
 }
 
 export class CommandPanel extends TextPanel {
