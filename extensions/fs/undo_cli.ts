@@ -94,7 +94,7 @@ async function listed(
       const rest = open.get(one.id);
       const facts = { ...factsOf(one), undone: rest === undefined || rest.isRest };
       if (rest?.isRest) return { ...facts, kept: factsOf(rest).paths };
-      const committed = rest ? facts.paths.filter((path) => inCommit.has(path)) : [];
+      const committed = rest ? facts.paths.filter((path) => one.at < (inCommit.get(path) ?? 0)) : [];
       const blocked = faulty.get(one.id)?.filter(({ path }) => !committed.includes(path)) ?? [];
       return {
         ...facts,

@@ -159,14 +159,15 @@ async function withoutCommitted(
   if (committed.size === 0) return { items, kept };
   return {
     items: items.filter(({ path }) => !committed.has(path)),
-    kept: [...kept, ...[...committed].map((path) => ({ path, reason: COMMITTED }))],
+    kept: [...kept, ...[...committed.keys()].map((path) => ({ path, reason: COMMITTED }))],
   };
 }
 
+/** Maps files to the time of a later commit. `changes` must begin with the latest change. */
 export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, number>> {
   const files = new Map(changes.flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)));
   return await committedSince(context.root, files, async (path) => {
     const now = await takeSnapshot(context, path).catch(() => null);

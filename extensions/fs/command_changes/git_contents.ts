@@ -86,29 +86,29 @@ export class GitContents {
   }
 }
 
-/** Returns paths whose content equals git's index, if HEAD moved after the `at` of the path. */
+/** Maps paths whose content equals git's index to the time at which HEAD moved, if that time is after their `at`. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,
   bytesOf: (path: string) => Uint8Array | null | Promise<Uint8Array | null>,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, number>> {
   const place = files.size === 0 ? null : await repositoryAround(workspace);
-  if (place === null) return new Set();
+  if (place === null) return new Map();
   const info = await Deno.stat(join(place.gitDir, "logs", "HEAD")).catch(() => null);
   const moved = info?.mtime?.getTime() ?? 0;
-  if (![...files.values()].some(({ at }) => at < moved)) return new Set();
+  if (![...files.values()].some(({ at }) => at < moved)) return new Map();
   const bytes = await plainFile(join(place.gitDir, "index"), { most: MOST_BYTES }).catch(() => null);
-  if (bytes === null) return new Set();
+  if (bytes === null) return new Map();
   const sha256 = isSha256(parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? ""));
   const named = new Map([...files].map(([path, file]) => [posix.join(place.prefix, path), { path, ...file }]));
-  const found = new Set<string>();
+  const found = new Map<string, number>();
   for (const { name, isConflict, hash } of new GitIndex(bytes, { sha256 }).entries()) {
     const file = isConflict ? undefined : named.get(name);
     if (!file || file.at >= moved) continue;
     const content = await bytesOf(file.path);
     if (content === null) continue;
     const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${content.length}\0`).update(content);
-    if (own.digest().equals(hash)) found.add(file.path);
+    if (own.digest().equals(hash)) found.set(file.path, moved);
   }
   return found;
 }

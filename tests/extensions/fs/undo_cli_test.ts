@@ -169,6 +169,10 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   assert.equal(await workspace.text("a.txt"), "one\n");
   assert.equal((await cli(workspace, { redo: true })).code, 0);
   assert.deepEqual((await committed()).at(-1), ["a.txt"], "the redo brings the committed content back");
+  await workspace.put("a.txt", "broken\n");
+  await workspace.call("readFile", "a.txt");
+  await workspace.call("edit", "a.txt", { old: "broken", new: "two" });
+  assert.deepEqual([(await committed()).at(0), (await committed()).at(-1)], [undefined, ["a.txt"]]);
 });
 
 Deno.test("undoCli() lists the files that it could not undo, and why, with the changes that block each other", async () => {
