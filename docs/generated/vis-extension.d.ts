@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8a3b222549f413ea3642180cad3671928d208c2d742a5e52e2e166f975cd650b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 19d2ff0afab716c404fbb5020159afa9b7dd6bec1b60a518f265a64e3ac1dd60
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -293,7 +293,8 @@ export interface SpawnOptions {
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
-  /** The program must not change these absolute paths even inside the paths of `write`. */
+  /** The program must not change these absolute paths even inside the paths of `write`. With `asUser`, the program does
+   * not start while a command of Vis could change these paths. */
   readonly keep?: readonly string[];
   /** If true, the program brings files into the workspace. On Linux, other programs that can change files there pause.
    * Vis then ends a paused program that could change a new file that git or Vis uses. A note in the result says so. */
@@ -982,6 +983,11 @@ export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
  * that can write only in `top` cannot forge this name. The arguments must be real paths. */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
+/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, names with spaces or
+ * unusual characters, links, submodules and linked worktrees do not count. */
+export declare function repositoriesBelow(folder: string): Promise<readonly string[]>;
+/** Returns false for a submodule, a linked worktree and a link. */
+export declare function isOwnRepository(top: string): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
   constructor(index: Buffer, { at, hashBytes, name }: {

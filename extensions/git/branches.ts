@@ -1,10 +1,11 @@
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { advised, type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
 import { checkedRef, commitHash, missingRef, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
 import { RecordReader } from "./git_output.ts";
+import { topOf } from "./repository.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
 interface SwitchOptions {
@@ -297,12 +298,14 @@ export async function changeWorktree(
     );
   }
   const cannot = `Cannot ${remove ? "remove" : "make"} worktree ${path}`;
-  const target = resolve(env.workspace, place);
-  const isInGit = isWithin(target, resolve(env.workspace, ".git"));
-  if (isInGit || !isBelow(target, env.workspace)) {
+  const target = resolve(env.workspace, place),
+    top = topOf(env),
+    folder = isWithin(top, env.workspace) ? top : env.workspace;
+  const isInGit = isWithin(target, resolve(folder, ".git")), name = relative(env.workspace, folder);
+  if (isInGit || !isBelow(target, folder)) {
     throw advised(
-      new Error(`${cannot}: the path is ${isInGit ? "in .git" : "not below the workspace"}`),
-      "name one such as .worktrees/x",
+      new Error(`${cannot}: the path is ${isInGit ? "in .git" : `not below ${name || "the workspace"}`}`),
+      `name one such as ${join(name, ".worktrees/x")}`,
     );
   }
   const git = await Git.of(env, ["worktree", path, options]);

@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join, normalize, resolve } from "node:path";
-import { advised, type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
+import { advised, type EnvironmentView, someOf } from "@vis/extension";
 import { askToChange, Git, gitRefusal, gitSays, plainReason, reasonedOutput, spawnOf, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
@@ -78,7 +78,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
   const names = changed.map(({ path }) => path);
   refuseRepositories(git, { files: changed, list, cannot: "Cannot add" });
-  await refuseNewSecrets(git, names, env, "Cannot add");
+  await refuseNewSecrets(git, names, "Cannot add");
   await refuseFiltered(git, names, "Cannot add");
   await refuseMarkers(git, changed, "Cannot add");
   // Git cannot add a path whose removal is already staged.
@@ -179,7 +179,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     const known = [...files, ...halves.map(({ file }) => file)]
       .filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
     const kept = [...known, ...fresh];
-    await refuseNewSecrets(git, kept, env, "Cannot commit");
+    await refuseNewSecrets(git, kept, "Cannot commit");
     await refuseFiltered(git, kept, "Cannot commit");
     await refuseMarkers(git, files, "Cannot commit");
   }
@@ -308,12 +308,8 @@ async function commitError(
 
 /** Returns files that may have keys and that the last commit lacks. A command may have added such a file to the index,
  * so the index does not count. */
-export async function newSecrets(
-  git: Git,
-  paths: readonly string[],
-  { secrets = [] }: Pick<EnvironmentView, "secrets">,
-): Promise<ReadonlySet<string>> {
-  const found = paths.filter((path) => isSecretFile(path, secrets));
+export async function newSecrets(git: Git, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = paths.filter((path) => git.isSecret(path));
   if (found.length === 0) return new Set();
   // Before the first commit, this command fails.
   const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
@@ -326,11 +322,10 @@ export async function newSecrets(
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],
-  env: Pick<EnvironmentView, "secrets">,
   cannot: string,
   advice = "leave the file out, or ask the user",
 ): Promise<void> {
-  const [secret] = await newSecrets(git, paths, env);
+  const [secret] = await newSecrets(git, paths);
   if (secret !== undefined) {
     throw advised(
       new Error(`${cannot}: git would store ${git.place(secret)}, which may hold keys`),

@@ -85,11 +85,11 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   reader.end();
   if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
   noteGuesses(env, patch.decode().map(([path, guess]) => [git.place(path), guess]));
-  return await withoutNewSecrets(git, env, patch.diff);
+  return await withoutNewSecrets(git, patch.diff);
 }
 
-async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Promise<Diff> {
-  const hidden = await newSecrets(git, diff.files.flatMap(({ path, from = path }) => [path, from]), env);
+async function withoutNewSecrets(git: Git, diff: Diff): Promise<Diff> {
+  const hidden = await newSecrets(git, diff.files.flatMap(({ path, from = path }) => [path, from]));
   if (hidden.size === 0) return diff;
   const files = diff.files.map((file) =>
     hidden.has(file.path) || hidden.has(file.from ?? "")

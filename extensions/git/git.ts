@@ -6,6 +6,7 @@ import {
   type DoctorContext,
   type EnvironmentView,
   type GitSetting,
+  isSecretFile,
   isWithin,
   messageOf,
   parseGitConfig,
@@ -13,7 +14,7 @@ import {
   smallTextFile,
   someOf,
 } from "@vis/extension";
-import { closestRepository, findRepository, type Repository } from "./repository.ts";
+import { adviceBelow, closestRepository, findRepository, type Repository, topOf } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments, specialSection } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -82,11 +83,12 @@ export class Git {
    * repository that it can use safely. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     const spawn = spawnOf(env);
-    const repository = await findRepository(env.root ?? env.workspace);
+    const repository = await findRepository(topOf(env));
     if (repository === null) {
       const closest = closestRepository(env.workspace);
+      const below = closest === null ? await adviceBelow(env.workspace) : null;
       const [why, advice] = closest === null
-        ? ["no repository is in the workspace or above it", "git.init() makes one"]
+        ? ["no repository is in the workspace or above it", below ?? "git.init() makes one"]
         : closest === env.workspace
         ? [".git of the workspace is not a repository", "ask the user to repair or remove it"]
         : [`the workspace is in the repository of ${closest}`, "ask the user to start Vis there"];
@@ -102,9 +104,15 @@ export class Git {
   }
 
   place(path: string): string {
-    const { root, workspace } = this.#env;
-    if (root === undefined || root === workspace || path.startsWith('"')) return path;
-    return `${relative(workspace, resolve(root, path)) || "."}${path.endsWith("/") ? "/" : ""}`;
+    const { workspace } = this.#env, top = topOf(this.#env);
+    if (top === workspace || path.startsWith('"')) return path;
+    return `${relative(workspace, resolve(top, path)) || "."}${path.endsWith("/") ? "/" : ""}`;
+  }
+
+  /** Patterns of secret files are relative to the workspace, or to the top of the repository around it. */
+  isSecret(path: string): boolean {
+    const { workspace, secrets = [] } = this.#env;
+    return isSecretFile(isWithin(topOf(this.#env), workspace) ? this.place(path) : path, secrets);
   }
 
   places(paths: readonly string[]): string {
@@ -198,7 +206,7 @@ export class Git {
   async #askForAll(): Promise<void> {
     const { workspace: top } = this.repository, [name = ""] = this.#call ?? [];
     const isIn = (path: unknown): boolean => isWithin(resolve(top, String(path)), this.#env.workspace);
-    if (top === this.#env.workspace || this.#call === null) return;
+    if (isWithin(top, this.#env.workspace) || this.#call === null) return;
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
     const { allowed = false, reason = "no user can answer here" } = await this.#env.openRoot?.(
       `let git change files in all of ${top}, the repository around the workspace`,

@@ -4,6 +4,7 @@ import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
 import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";
 import { Git, gitSays, plainReason } from "./git.ts";
 import { checkedRef, columns, missingFile, nameOf, NoCommitError, pathArguments, refError } from "./refs_and_paths.ts";
+import { topOf } from "./repository.ts";
 import { FileLines, fileText, type KeptLine, noteGuesses, RecordReader, wholeCharacters } from "./git_output.ts";
 
 export interface LogOptions {
@@ -112,10 +113,12 @@ export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOpti
 }
 
 /** Git reads a path after a colon from the root of the repository, but the model may write it from the workspace. */
-function fromTop({ workspace, root = workspace }: EnvironmentView, ref: string): readonly string[] {
+function fromTop(env: EnvironmentView, ref: string): readonly string[] {
+  const { workspace } = env, root = topOf(env);
   const [, commit, path] = root === workspace ? [] : /^([^:]*):(?!\/)(.*)$/s.exec(ref) ?? [];
   if (path === undefined) return [ref];
-  return [`${commit}:${relative(root, resolve(workspace, path))}`, ...ref.includes("..") ? [] : [ref]];
+  const fromRoot = `${commit}:${relative(root, resolve(workspace, path))}`;
+  return ref.includes("..") ? [fromRoot] : [fromRoot, ref].filter((one) => !one.includes(".."));
 }
 
 /** If the repository has none of the names, returns the first name with the type "". */

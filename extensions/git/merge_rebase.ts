@@ -249,7 +249,7 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
     if (step === "skip") incoming.push({ commit: "HEAD" });
     merging = await refuseIncoming(git, { incoming, cannot });
   }
-  const saved = step === "continue" ? undefined : await saveWork(git, await uncommitted(git), env, cannot);
+  const saved = step === "continue" ? undefined : await saveWork(git, await uncommitted(git), cannot);
   const was = began ?? status.commit ?? "";
   const args = during === "merge" && step === "continue"
     ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]

@@ -1,7 +1,16 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { counted, defineExtension, type EnvironmentView, fn, gitFolderOf, smallTextFile, z } from "@vis/extension";
+import {
+  type Before,
+  counted,
+  defineExtension,
+  type EnvironmentView,
+  fn,
+  gitFolderOf,
+  smallTextFile,
+  z,
+} from "@vis/extension";
 import {
   type BranchOptions,
   changeBranch,
@@ -19,6 +28,7 @@ import { checkGit, PATHS_FIRST } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
 import { inFolder } from "./refs_and_paths.ts";
+import { adviceBelow } from "./repository.ts";
 import {
   merge,
   type MergeOptions,
@@ -77,18 +87,19 @@ const WORKTREES = "{path, commit, branch, gone?, locked?}[]";
 const which = z.union([z.boolean(), z.number().int().min(0), text]).optional();
 const STEPS = { continue: flag, abort: flag, skip: flag };
 const RESET = { mode: z.enum(["soft", "mixed", "hard"]).optional(), force: flag };
-const orOptions = (options: Readonly<Record<string, z.ZodType>>) => z.union([text, z.strictObject(options)]);
+const options = <T extends Readonly<Record<string, z.ZodType>>>(own: T) => z.strictObject({ ...own, repo: ref });
+const orOptions = (own: Readonly<Record<string, z.ZodType>>) => z.union([text, options(own)]);
 const PICKED = { noCommit: flag, mainline: count(100) };
 
 const PICK = z.tuple([
-  z.union([text, z.array(text).min(1), z.strictObject(STEPS)]).describe("refs"),
-  z.strictObject(PICKED).optional(),
+  z.union([text, z.array(text).min(1), options(STEPS)]).describe("refs"),
+  options(PICKED).optional(),
 ]);
 
 const listsWithout = (things: string, one: string) => ({
-  reads: (first?: unknown) => first === undefined,
+  reads: (first?: unknown) => typeof first !== "string",
   action: (first?: unknown) =>
-    first === undefined
+    typeof first !== "string"
       ? { doing: `listing ${things}`, done: `listed ${things}`, things: "times", named: 0 }
       : { doing: `changing ${one}`, done: `changed ${one}`, things },
 });
@@ -116,12 +127,19 @@ const stepWords = (one: string, begun: Words) => (first?: unknown): Words => {
 
 const listsStashes = (options?: StashOptions) => options?.list === true;
 
+/** The name is optional, so the options may come first. */
+const NAME_FIRST = ["show", "branch", "worktree", "tag", "push"];
+
+const afterName: Before = ({ args }) => ({
+  args: typeof args[0] === "object" && !Array.isArray(args[0]) ? [undefined, ...args] : args,
+});
+
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
   untimed: true,
   action: { doing: "switching to", done: "switched to", things: "branches" },
   outcome: stateOutcome,
-  args: z.tuple([text.describe("to"), z.strictObject({ create: flag, from: ref }).optional()]),
+  args: z.tuple([text.describe("to"), options({ create: flag, from: ref }).optional()]),
   misnamed: STATE_NAMES,
   returns: STATE,
 };
@@ -139,10 +157,12 @@ export default defineExtension({
   activate: async ({ programWalls }) => hasGit() && await programWalls?.().then(() => true, () => false) !== false,
   prompt: async (env) => {
     const dot = `${env.root ?? env.workspace}/.git`;
-    if (!isRepository(dot)) return "";
-    const on = await headOf(dot, env);
-    const change = env.onlyReads ? "" : " Change it here, not by shell.";
-    return `The repository of cwd${on}, as data; runs no hook.${change}`;
+    const change = (what: string): string => env.onlyReads ? "" : ` Change ${what} here, not by shell.`;
+    if (isRepository(dot)) {
+      return `The repository of cwd${await headOf(dot, env)}, as data; runs no hook.${change("it")}`;
+    }
+    const below = await adviceBelow(env.workspace);
+    return below === null ? "" : `The repositories below cwd, as data; ${below}.${change("them")}`;
   },
   shown: 0,
   doctor: checkGit,
@@ -152,7 +172,7 @@ export default defineExtension({
       untimed: true,
       reads: true,
       action: { doing: "reading git status", done: "read git status", things: "times", named: 0 },
-      args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
+      args: z.tuple([options({ paths, all: flag, limit: count(100_000) }).optional()]),
       misnamed: {
         ...under("files", { ...PATH_NAMES, status: "staged, changed, untracked or conflict" }),
         ...HASH_NAMES,
@@ -171,7 +191,7 @@ export default defineExtension({
       reads: true,
       action: { doing: "reading git diff", done: "read git diff", things: "times", named: 0 },
       args: z.tuple([
-        z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
+        options({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
       ]),
       misnamed: { ...CHANGES, additions: "total.added", deletions: "total.deleted", stats: "total" },
       returns: DIFF,
@@ -184,7 +204,7 @@ export default defineExtension({
       reads: true,
       action: { doing: "reading git log", done: "read git log", things: "times", named: 0 },
       args: z.tuple([
-        z.strictObject({
+        options({
           ref,
           paths,
           limit: count(10_000),
@@ -206,7 +226,7 @@ export default defineExtension({
       untimed: true,
       reads: true,
       action: { doing: "reading commit", done: "read", things: "commits" },
-      args: z.tuple([ref.describe("ref"), z.strictObject({ context, maxChars }).optional()]),
+      args: z.tuple([ref.describe("ref"), options({ context, maxChars }).optional()]),
       misnamed: { ...COMMIT_NAMES, ...CHANGES, content: "text", contents: "text" },
       returns: `${
         COMMIT.slice(0, -1)
@@ -220,7 +240,7 @@ export default defineExtension({
       action: { doing: "reading blame of", done: "read blame of", things: "files" },
       args: z.tuple([
         text.describe("path"),
-        z.strictObject({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
+        options({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
       ]),
       misnamed: { ...under("origins", HASH_NAMES), lines: "origins", "origins.line": "from and to" },
       returns: "{origins: {from, to, commit: string|null, author, date: Date, subject, path?, text}[], left}",
@@ -231,7 +251,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "staging", done: "staged", things: "paths" },
       outcome: ({ files, left }: Added) => counted(files.length + left, "file"),
-      args: z.tuple([pathList.describe("paths")]),
+      args: z.tuple([pathList.describe("paths"), options({}).optional()]),
       misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
       returns: "{files: {path, change}[], left}",
       examples: ['await git.add(["src/app.ts", "docs"])'],
@@ -249,7 +269,7 @@ export default defineExtension({
       }),
       args: z.tuple([
         text.describe("message"),
-        z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
+        options({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
       ]),
       misnamed: { ...COMMIT_NAMES, insertions: "added", additions: "added", deletions: "deleted" },
       returns: `${COMMIT.slice(0, -1)}, files, added, deleted, skippedHooks?}`,
@@ -265,7 +285,7 @@ export default defineExtension({
         ...listsWithout("branches", "branch"),
         args: z.tuple([
           ref.describe("name"),
-          z.strictObject({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
+          options({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
         ]),
         misnamed: { ...under("branches", HASH_NAMES), all: "branches", "branches.isCurrent": "current" },
         returns: BRANCHES,
@@ -282,7 +302,7 @@ export default defineExtension({
         ...listsWithout("worktrees", "worktree"),
         args: z.tuple([
           ref.describe("path"),
-          z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
+          options({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
         ]),
         misnamed: { ...HASH_NAMES, head: "commit", name: "path" },
         returns: WORKTREES,
@@ -302,7 +322,7 @@ export default defineExtension({
         action: { doing: "restoring", done: "restored", things: "paths" },
         outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
           counted(files.length + left, "file"),
-        args: z.tuple([pathList.describe("paths"), z.strictObject({ from: ref, staged: flag }).optional()]),
+        args: z.tuple([pathList.describe("paths"), options({ from: ref, staged: flag }).optional()]),
         returns: "{files: string[], left, saved?}",
         examples: ['await git.restore("src/app.ts", {from: "HEAD~1"})', 'await git.restore(".", {staged: true})'],
       },
@@ -320,7 +340,7 @@ export default defineExtension({
       }),
       outcome: stateOutcome,
       args: z.tuple([
-        z.strictObject({
+        options({
           message: ref,
           paths,
           untracked: flag,
@@ -344,7 +364,7 @@ export default defineExtension({
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ continue: flag, abort: flag }).describe("ref"),
-          z.strictObject({ noFf: flag, ffOnly: flag, squash: flag, message: ref }).optional(),
+          options({ noFf: flag, ffOnly: flag, squash: flag, message: ref }).optional(),
         ]),
         misnamed: STATE_NAMES,
         returns: SEQUENCED,
@@ -361,7 +381,7 @@ export default defineExtension({
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ onto: ref, from: ref, ...STEPS }).describe("onto"),
-          z.strictObject({ from: ref }).optional(),
+          options({ from: ref }).optional(),
         ]),
         misnamed: STATE_NAMES,
         returns: SEQUENCED,
@@ -410,7 +430,7 @@ export default defineExtension({
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ to: ref, ...RESET }).optional().describe("to"),
-          z.strictObject(RESET).optional(),
+          options(RESET).optional(),
         ]),
         misnamed: STATE_NAMES,
         returns: more(STATE, "was, undone, lost: string[], saved?"),
@@ -423,7 +443,7 @@ export default defineExtension({
       ...listsWithout("tags", "tag"),
       args: z.tuple([
         ref.describe("name"),
-        z.strictObject({ at: ref, message: ref, delete: flag }).optional(),
+        options({ at: ref, message: ref, delete: flag }).optional(),
       ]),
       misnamed: { ...under("tags", HASH_NAMES), all: "tags", length: "tags.length" },
       returns: "{tags: {name, commit, date: Date, message}[], left}",
@@ -435,7 +455,7 @@ export default defineExtension({
       action: { doing: "fetching", done: "fetched", things: "times", named: 0 },
       outcome: ({ changed, left }: { readonly changed: readonly unknown[]; readonly left: number }) =>
         changed.length === 0 ? "nothing new" : `${counted(changed.length + left, "change")} of branches and tags`,
-      args: z.tuple([z.strictObject({ remote: ref, prune: flag }).optional()]),
+      args: z.tuple([options({ remote: ref, prune: flag }).optional()]),
       returns: "{remote, url, changed: {ref, was, now}[], left, next?}",
       examples: ["await git.fetch()"],
     }),
@@ -445,7 +465,7 @@ export default defineExtension({
       action: { doing: "pushing", done: "pushed", things: "times", named: 0 },
       outcome: ({ commits, remote, branch }: Readonly<Record<"remote" | "branch", string>> & { commits: number }) =>
         `${counted(commits, "commit")} to ${branch} of ${remote}`,
-      args: z.tuple([ref.describe("name"), z.strictObject({ remote: ref, to: ref, force: flag }).optional()]),
+      args: z.tuple([ref.describe("name"), options({ remote: ref, to: ref, force: flag }).optional()]),
       misnamed: { ...HASH_NAMES, messages: "said" },
       returns:
         "{remote, url, branch, commit, commits: number, was, upstream?, said?: string[], skippedHooks?: string[]}",
@@ -459,7 +479,11 @@ export default defineExtension({
       misnamed: STATE_NAMES,
       returns: STATE,
     }),
-  ].map((symbol) => ({ ...symbol, fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }) })),
+  ].map((symbol) => ({
+    ...symbol,
+    ...NAME_FIRST.includes(symbol.name) ? { before: afterName } : {},
+    fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }),
+  })),
 });
 
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {

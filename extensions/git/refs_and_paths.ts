@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { advised, type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
+import { inRepository, topOf } from "./repository.ts";
 
 const MAX_REFS = 2000;
 const MAX_PATHS = 5_000;
@@ -186,10 +187,19 @@ export function columns(line: string): readonly string[] {
 }
 
 /** Git runs at the root of the repository, but the paths of the returned function are relative to the workspace. With
- * `paths`, the first argument has paths. */
+ * `paths`, the first argument has paths. An option `repo` names a repository below the workspace. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
-  return async (env, ...args) => {
-    const { root = env.workspace, workspace } = env;
+  return async (around, ...options) => {
+    const repo = options.flatMap((one: unknown) =>
+      isRecord(one) && typeof one["repo"] === "string" ? [one["repo"]] : []
+    );
+    const env = repo[0] === undefined ? around : await inRepository(around, repo[0]);
+    const args = options.map((one: unknown) => {
+      if (!isRecord(one)) return one;
+      const { repo: _, ...rest } = one;
+      return rest;
+    });
+    const { workspace } = env, root = topOf(env);
     if (root === workspace) return await run(env, ...args);
     const toTop = (path: string): string =>
       path.startsWith('"') ? path : relative(root, resolve(workspace, path)) || ".";

@@ -7,7 +7,6 @@ import {
   ensureFolder,
   type EnvironmentView,
   type GitSetting,
-  isSecretFile,
   isSha256,
   isWithin,
   someOf,
@@ -371,9 +370,9 @@ async function outgoing(
   const commits = Number(await run(["rev-list", "--count"]));
   if (commits === 0) return { commits, subjects: [], secrets: [] };
   const newest = await run(["log", `--max-count=${MOST_SHOWN}`, "--no-show-signature", "--format=%h %s"]);
-  const { secrets: patterns = [] } = git.env, secrets = new Set<string>();
+  const secrets = new Set<string>();
   const reader = new RecordReader((path) => {
-    if (secrets.size < MOST_SHOWN && isSecretFile(nameOf(path), patterns)) secrets.add(nameOf(path));
+    if (secrets.size < MOST_SHOWN && git.isSecret(nameOf(path))) secrets.add(nameOf(path));
   });
   const shape = ["--format=", "--name-only", "--diff-filter=d", "-m", "-O/dev/null", "--no-ext-diff", "--no-textconv"];
   await run(["-c", "log.diffMerges=separate", "log", ...shape, "--no-renames"], (chunk) => reader.push(chunk));

@@ -1,6 +1,60 @@
 import { lstatSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { advised, commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
+import { dirname, join, relative, resolve } from "node:path";
+import {
+  advised,
+  commonFolderOf,
+  type EnvironmentView,
+  gitFolderOf,
+  isBelow,
+  isOwnRepository,
+  isWithin,
+  namesTop,
+  repositoriesBelow,
+} from "@vis/extension";
+
+/** `repository` is the top of the repository that the call names, below the workspace. */
+interface GitView extends EnvironmentView {
+  readonly repository?: string;
+}
+
+export function topOf({ repository, root, workspace }: GitView): string {
+  return repository ?? root ?? workspace;
+}
+
+/** Questions of the returned view name the repository. Rejects with Error unless `repo` names a folder below the
+ * workspace, without links, that has a repository of its own. */
+export async function inRepository(env: EnvironmentView, repo: string): Promise<GitView> {
+  const { workspace, approve, spawn } = env, top = resolve(workspace, repo);
+  if (top === topOf(env)) return env;
+  const isReal = isBelow(top, workspace) && await Deno.realPath(top).catch(() => null) === top;
+  if (!isReal || !await isOwnRepository(top)) {
+    const cause = !isBelow(top, workspace)
+      ? "it is not below the workspace"
+      : !isReal
+      ? "it is missing, or its path has a link"
+      : "it has no .git folder of its own";
+    throw advised(new Error(`Cannot use git in ${repo}: ${cause}`), await adviceBelow(workspace) ?? "omit repo");
+  }
+  const name = relative(workspace, top).replaceAll("\\", "/"), added = `, in ${name}`;
+  const own: Partial<GitView> = {
+    repository: top,
+    ...(approve && {
+      approve: ({ what, scope, ...rest }, options) =>
+        approve({ ...rest, what: `${what}${added}`, scope: `${scope}${added}` }, options),
+    }),
+    // A command that began before the repository existed could change it while the user's own git reads it.
+    ...(spawn && {
+      spawn: (argv, options) =>
+        spawn(argv, options?.asUser ? { ...options, keep: [join(top, ".git/objects")] } : options),
+    }),
+  };
+  return Object.create(env, Object.getOwnPropertyDescriptors(own));
+}
+
+export async function adviceBelow(workspace: string): Promise<string | null> {
+  const found = await repositoriesBelow(workspace);
+  return found.length === 0 ? null : `pass {repo: ${found.map((one) => JSON.stringify(one)).join(" or ")}}`;
+}
 
 export interface Repository {
   readonly workspace: string;

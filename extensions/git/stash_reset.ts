@@ -50,7 +50,7 @@ export async function reset(
     : mode === "mixed"
     ? changed.filter((one) => one.staged && one.changed)
     : [];
-  const saved = await saveWork(git, discarded, env, cannot);
+  const saved = await saveWork(git, discarded, cannot);
   const done = await git.run(["reset", "--quiet", `--${mode}`, "--no-recurse-submodules", target, "--"], {
     changes: mode === "hard" ? "workspace" : "repository",
   });
@@ -98,7 +98,7 @@ export async function restore(
   const discarded = (await uncommitted(git, paths)).filter((one) =>
     staged ? one.staged && one.changed : source === undefined ? one.changed : true
   );
-  const saved = await saveWork(git, discarded, env, cannot);
+  const saved = await saveWork(git, discarded, cannot);
   const flags = [...(staged ? ["--staged"] : []), ...(source === undefined ? [] : [`--source=${source}`])];
   const done = await git.run(["restore", "--quiet", "--no-recurse-submodules", ...flags, ...wanted], {
     changes: staged ? "repository" : "workspace",
@@ -155,7 +155,7 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
     throw advised(new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash"), "omit them");
   }
   const git = await Git.of(env, ["stash", options]);
-  if (how === undefined) await pushStash(env, git, options);
+  if (how === undefined) await pushStash(git, options);
   const taken = how === undefined || how === "list" ? undefined : await takeStash(git, how, options[how] ?? true);
   const state = await readState(git);
   const stashes = await stashesOf(git);
@@ -172,7 +172,6 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
 }
 
 async function pushStash(
-  env: EnvironmentView,
   git: Git,
   { message, paths, untracked = false }: StashOptions,
 ): Promise<void> {
@@ -204,7 +203,7 @@ async function pushStash(
       );
     }
   }
-  await refuseNewSecrets(git, names, env, cannot);
+  await refuseNewSecrets(git, names, cannot);
   await refuseFiltered(git, names, cannot);
   await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
   const args = [
@@ -298,11 +297,10 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],
-  view: Pick<EnvironmentView, "secrets">,
   cannot: string,
 ): Promise<string | undefined> {
   if (files.length === 0) return undefined;
-  await refuseNewSecrets(git, files.map(({ path }) => path), view, cannot, "ask the user to unstage the file");
+  await refuseNewSecrets(git, files.map(({ path }) => path), cannot, "ask the user to unstage the file");
   const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });

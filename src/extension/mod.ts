@@ -34,7 +34,14 @@ export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurr
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
 export { ByteBuffer, type DecodedText, decodeText, type TextFormat } from "../domain/kit/bytes.ts";
 export { type GitSetting, isSha256, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
-export { commonFolderOf, gitFolderOf, GitIndex, namesTop } from "../domain/kit/git_repository.ts";
+export {
+  commonFolderOf,
+  gitFolderOf,
+  GitIndex,
+  isOwnRepository,
+  namesTop,
+  repositoriesBelow,
+} from "../domain/kit/git_repository.ts";
 export { isSecureUrl } from "../domain/kit/addresses.ts";
 export {
   ensureFile,

@@ -40,7 +40,8 @@ export interface SpawnOptions {
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
-  /** The program must not change these absolute paths even inside the paths of `write`. */
+  /** The program must not change these absolute paths even inside the paths of `write`. With `asUser`, the program does
+   * not start while a command of Vis could change these paths. */
   readonly keep?: readonly string[];
   /** If true, the program brings files into the workspace. On Linux, other programs that can change files there pause.
    * Vis then ends a paused program that could change a new file that git or Vis uses. A note in the result says so. */

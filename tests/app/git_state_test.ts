@@ -25,9 +25,12 @@ Deno.test("targetOf() refuses names that the repository surely lacks, and a work
     for (const name of ["main", ""]) {
       await assert.rejects(
         at(name, { root: null }),
-        /^UsageError: Cannot review .*: the workspace is in no git repository/,
+        /^UsageError: Cannot review .*: the workspace is in no git repository; choose one in a repository$/,
       );
     }
+    for (const name of ["mono", "libs/tools", "deep/er/lost"]) await git("init", "-q", `${root}/${name}`);
+    await Deno.symlink("mono", `${root}/link`);
+    await assert.rejects(at("", { root: null }), /in no git repository; start Vis in mono or libs\/tools \(--cwd\)$/);
     const atHome = { programWalls: () => Promise.reject(new Error("Cannot run commands: /home is your home folder")) };
     await assert.rejects(
       at("", atHome),

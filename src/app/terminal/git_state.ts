@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { reasonOf, UsageError } from "../../domain/errors.ts";
+import { repositoriesBelow } from "../../domain/kit/git_repository.ts";
 import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
@@ -42,7 +43,7 @@ export async function targetOf(
     git({ root: root ?? workspace, spawn }, asked).then((done) => done.code, () => null);
   if (root === null) {
     if (await ends("rev-parse", "--git-dir") !== NO_REPOSITORY) return name;
-    throw new UsageError(`${cannot}: the workspace is in no git repository; choose one in a repository`);
+    throw await noRepository(workspace, cannot);
   }
   for (const one of name.split(/\.{2,3}/).filter((part) => part !== "")) {
     const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${one}^{commit}`];
@@ -56,6 +57,12 @@ export async function targetOf(
   return looksLikeCommit && await ends("show-ref", "--verify", "--quiet", `refs/heads/${name}`) === 0
     ? `heads/${name}`
     : name;
+}
+
+export async function noRepository(workspace: string, cannot: string): Promise<UsageError> {
+  const below = await repositoriesBelow(workspace);
+  const advice = below.length === 0 ? "choose one in a repository" : `start Vis in ${below.join(" or ")} (--cwd)`;
+  return new UsageError(`${cannot}: the workspace is in no git repository; ${advice}`);
 }
 
 const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;

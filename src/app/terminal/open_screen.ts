@@ -6,7 +6,7 @@ import { ConfigError, reasonOf, UsageError } from "../../domain/errors.ts";
 import { imageMediaType } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
-import { gitState, readChanges } from "./git_state.ts";
+import { gitState, noRepository, readChanges } from "./git_state.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
@@ -60,8 +60,10 @@ export async function screen(
     },
     gitChanges: async (workspace) => {
       const settings = await readSettings(request, env, parts);
+      const root = rootOf({ ...settings, workspace }, env);
+      if (root === null) throw await noRepository(workspace, "Cannot show the uncommitted changes");
       return await readChanges({ kind: "uncommitted", name: "" }, {
-        root: rootOf({ ...settings, workspace }, env),
+        root,
         workspace,
         ...programsOf(settings, parts),
       });

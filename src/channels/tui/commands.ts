@@ -285,12 +285,10 @@ async function showChanges(words: string, { chat, panels, uncommitted }: Command
     const { title, diffs, undone } = words === "all" ? { title: "", diffs: [] } : await chat.changes();
     if (undone !== undefined) return act.tell(`${undone}; /diff all shows the uncommitted changes`);
     if (diffs.length > 0) return act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
-    const text = await uncommitted();
+    const text = words === "" ? await uncommitted().catch(() => null) : await uncommitted();
     if (text === null && words === "") return act.tell(NO_CHANGES);
     if (text === null) {
-      return act.tell(
-        "Cannot show the uncommitted changes: git failed, or the workspace is in no repository; try !git diff",
-      );
+      return act.tell("Cannot show the uncommitted changes: git failed; try !git diff");
     }
     if (text === "") {
       return act.tell(words === "" ? `${NO_CHANGES}, and git shows no uncommitted change` : "No uncommitted change");

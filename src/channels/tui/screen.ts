@@ -820,7 +820,7 @@ export class Screen implements PanelActions {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,
-      uncommitted: async () => await this.#parts.gitChanges?.(this.#session.workspace).catch(() => null) ?? null,
+      uncommitted: async () => await this.#parts.gitChanges?.(this.#session.workspace) ?? null,
       retry: () => this.retry(),
       more: () => this.more(),
       whole: () => this.#turnWhole(),

@@ -65,6 +65,39 @@ export async function namesTop(
   return tree !== undefined && await real(tree) === top;
 }
 
+const MOST_BELOW = 5, MOST_LOOKED_AT = 1_000;
+const PLAIN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,99}$/u;
+
+/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, names with spaces or
+ * unusual characters, links, submodules and linked worktrees do not count. */
+export async function repositoriesBelow(folder: string): Promise<readonly string[]> {
+  const found: string[] = [], open = [""];
+  let looked = 0;
+  for (const at of open) {
+    const names: string[] = [];
+    try {
+      for await (const { name, isDirectory } of Deno.readDir(join(folder, at))) {
+        if (++looked > MOST_LOOKED_AT) break;
+        if (isDirectory && PLAIN_NAME.test(name) && name !== "node_modules") names.push(name);
+      }
+    } catch {
+      continue; // The user may not be allowed to read the folder.
+    }
+    for (const path of names.sort().map((name) => join(at, name))) {
+      if (await isOwnRepository(join(folder, path))) found.push(path);
+      else if (at === "") open.push(path);
+      if (found.length === MOST_BELOW) return found;
+    }
+  }
+  return found;
+}
+
+/** Returns false for a submodule, a linked worktree and a link. */
+export async function isOwnRepository(top: string): Promise<boolean> {
+  const dot = await Deno.lstat(join(top, ".git")).catch(() => null);
+  return dot?.isDirectory === true && statOf(join(top, ".git/HEAD")) !== null;
+}
+
 async function realOr(path: string): Promise<string> {
   return await Deno.realPath(path).catch(() => resolve(path));
 }

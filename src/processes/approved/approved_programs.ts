@@ -99,11 +99,19 @@ export class AskedPrograms {
     if (mode === "off") {
       throw new Error(`Cannot run ${argv[0]} as the user: shell.unwalled is off or sandbox.require has kernel`);
     }
-    const [{ programFolders, runFree }, { hasNoLinkInto, outsideWorkspace }] = await Promise.all([
+    const [{ programFolders, runFree }, { hasNoLinkInto, outsideWorkspace }, { RunningCommand }] = await Promise.all([
       import("./_unconfined_process.ts"),
       import("../_command_folder.ts"),
+      import("../protected/running_commands.ts"),
     ]);
-    const top = options.root ?? workspace;
+    const { keep = [], root: top = workspace } = options;
+    const running = RunningCommand.in(top).find((one) => keep.some((path) => one.canChange(path)));
+    if (running !== undefined) {
+      throw advised(
+        new Error(`Cannot run ${argv[0]} as the user: ${running.title} could change ${keep.join(", ")}`),
+        "stop that command first",
+      );
+    }
     const given = Object.entries(env).flatMap(([name, value]) =>
       value === undefined || OF_ONE_REPOSITORY.test(name) ? [] : [[name, value]]
     );

@@ -391,11 +391,13 @@ Deno.test("keyRows() names the user's own keys, and actions without a key", () =
 
 Deno.test("/diff shows the uncommitted changes if no request has changes, and /diff all shows only them", async () => {
   const diff = "diff --git a/a.ts b/a.ts\nindex 1..2 100644\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n";
-  const git: { text: string | null } = { text: null };
-  await withScreen([], { parts: { gitChanges: () => Promise.resolve(git.text) } }, async ({ screen }) => {
+  const git: { text: string | Error | null } = { text: null };
+  const gitChanges = () => git.text instanceof Error ? Promise.reject(git.text) : Promise.resolve(git.text);
+  await withScreen([], { parts: { gitChanges } }, async ({ screen }) => {
     for (
       const [typed, text, told] of [
-        ["/diff all", null, /Cannot show the uncommitted changes/],
+        ["/diff all", null, /Cannot show the uncommitted changes: git failed/],
+        ["/diff all", new Error("Cannot show them: start Vis in mono"), /Cannot show them: start Vis in mono/],
         ["/diff", "", /No request of this conversation has changed a file, and git\s+shows\s+no\s+uncommitted/],
         ["/diff all", "", /No uncommitted change/],
         ["/diff it", "", /Write \/diff, or \/diff all/],

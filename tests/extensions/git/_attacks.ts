@@ -24,7 +24,7 @@ async function evil(repository: TestRepository, { filter = true } = {}): Promise
   const { root, write } = repository;
   const leaves = marks(repository).map((path) => `echo x > ${root}/${path}`).join("; ");
   await write(".evil.sh", `#!/bin/sh\n{ ${leaves}; } 2>/dev/null\n${filter ? "cat" : "exit 1"}\n`, { mode: 0o755 });
-  return `${root}/workspace/.evil.sh`;
+  return `${repository.workspace}/.evil.sh`;
 }
 
 const settings =

@@ -156,7 +156,7 @@ Deno.test(
       const there = await registry.activate(env);
       assert.equal(there.functions.length, 22);
       assert.ok((there.blocks[0]?.length ?? 0) < 320, there.blocks[0]);
-      const away = await registry.activate({ ...env, workspace: root });
+      const away = await registry.activate({ ...env, workspace: `${root}/outside` });
       assert.deepEqual([away.functions, away.blocks], [there.functions, []]);
       assert.match(there.doc("git.diff") ?? "", /git\.diff\(options\?: \{from\?/);
     });
