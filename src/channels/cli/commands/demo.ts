@@ -130,17 +130,17 @@ async function madeFolder(): Promise<string> {
 async function demoTable(
   { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
 ): Promise<string> {
-  const lines = ["", "request                                             steps       request bytes per step"];
+  const lines = ["", `${"request".padEnd(42)}steps  request bytes per step`];
   let walls: unknown = null;
   for (const query of await session.conversations.queries(branch)) {
     const iterations = await session.conversations.iterations(query.queryId);
     const bytes = iterations.map(({ metadata }) => String(metadata["requestBytes"] ?? "?"));
-    lines.push(`${oneLine(query.text, 50).padEnd(52)}${String(iterations.length).padEnd(12)}${bytes.join(" ")}`);
+    lines.push(`${oneLine(query.text, 40).padEnd(42)}${String(iterations.length).padEnd(7)}${bytes.join(" ")}`);
     walls = iterations.at(-1)?.metadata["walls"] ?? walls;
   }
   lines.push("", `Active sandbox walls: ${describeWalls(walls)}`, `Database: ${session.database}`);
-  lines.push(`The files of the demo are in ${folder}, which is safe to delete.`);
-  lines.push("Next: run vis in a folder of your own. If Vis has no model yet, it asks you to choose one.", "");
+  lines.push(`You may delete the folder of the demo: ${folder}`);
+  lines.push("Next: run vis in a folder of your own.", "If Vis has no model yet, it asks you to choose one.", "");
   return lines.join("\n");
 }
 
@@ -150,7 +150,7 @@ function describeWalls(walls: unknown): string {
   const held = ["realm", "permissions", "process"].filter((name) => facts.get(name) === true);
   const kernel = new Map<string, unknown>(Object.entries(facts.get("kernel") ?? {}));
   const landlock = Number(kernel.get("landlock") ?? 0);
-  if (landlock > 0) held.push(`kernel: Landlock ABI ${landlock}`);
-  if (kernel.get("seccomp") === true) held.push("kernel: seccomp");
+  if (landlock > 0) held.push(`Landlock ABI ${landlock}`);
+  if (kernel.get("seccomp") === true) held.push("seccomp");
   return held.join(", ") || "none";
 }
