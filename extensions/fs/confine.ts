@@ -204,9 +204,7 @@ function topOf({ root, tree: { below } }: Workspace): string {
 function outside(workspace: Workspace, path: string): RangeError {
   const { root, tree, readFolders } = workspace;
   const around = tree.below === "" ? "" : ` and its repository ${topOf(workspace)}`;
-  const way = readFolders === undefined
-    ? ""
-    : ", or ask the user to start Vis with --add-dir FOLDER, which lets Vis read it";
+  const way = readFolders === undefined ? "" : ", or ask the user to start Vis with --add-dir FOLDER to read there";
   return advised(
     new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`),
     `name a path inside${way}`,

@@ -105,7 +105,7 @@ function realPattern(workspace: Workspace, pattern: string): string {
 
 function tooManyFound(patterns: readonly string[]): RangeError {
   return advised(
-    new RangeError(`Cannot list ${someOf(patterns, MAX_NAMED)}: more than ${MAX_FILES} files match, the limit`),
+    new RangeError(`Cannot list ${someOf(patterns, MAX_NAMED)}: more files match than the limit of ${MAX_FILES}`),
     "narrow the pattern, or pass {limit} to fs.glob",
   );
 }

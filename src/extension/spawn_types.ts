@@ -4,8 +4,8 @@ export interface SpawnOptions {
   /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
   /** The program starts in this folder, a path relative to the workspace and inside the workspace or `root`; the
-   * default is the workspace. Null means the temporary home of the program, and omits folders of the workspace from
-   * PATH and from variables of toolchains. */
+   * default is the workspace. With null, the program starts in its temporary home. Behind the wall, Vis then
+   * omits folders of the workspace from PATH, and omits variables of toolchains that lead into the workspace. */
   readonly cwd?: string | null;
   /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
   readonly env?: Readonly<Record<string, string>>;

@@ -219,7 +219,7 @@ export class ChatQuery {
     const fault = error instanceof TelegramError ? error : faultOf(error);
     if (fault !== null) return fault.message;
     this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
-    return "Cannot finish this request: an unexpected error occurred; vis logs on the machine of the bot shows it";
+    return "Cannot finish this request: an unexpected error occurred; to see it, run “vis logs” on the machine of the bot";
   }
 
   #failed(error: unknown): ChatQueryEnd {

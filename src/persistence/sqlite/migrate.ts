@@ -55,8 +55,8 @@ export async function migrate(
       if (db.isTransaction) db.exec("ROLLBACK");
       if (error instanceof StoreError || isBusy(error)) throw error;
       throw (error instanceof Error && systemError(error, path)) || new StoreError(
-        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed, and Vis undid ` +
-          "its changes; use the previous version of Vis, and report the failure",
+        `Cannot migrate database ${path} to schema V${file.version}: ${file.name} failed, and Vis undid its changes; ` +
+          "report the failure",
         "unavailable",
         { cause: error },
       );

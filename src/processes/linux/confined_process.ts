@@ -156,7 +156,7 @@ export class ConfinedProcess {
   /** The process limit does not bind root, and an ordinary user may reach the limit by other processes. */
   #fault(): string | null {
     if (PROC.tasks() - this.#atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return null;
-    return `Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`;
+    return `Ended: ${this.#name} had ${MOST_PROCESSES} processes, the limit`;
   }
 
   /** No program runs before the plan, so the plan comes first. */

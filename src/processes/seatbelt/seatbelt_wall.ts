@@ -255,7 +255,7 @@ async function runProgram(
     kill: () => void tree.kill(),
     askToEnd: () => tree.askToEnd(),
     fault: () =>
-      tree.look().length > MOST_PROCESSES ? `Ended: ${name} had more than ${MOST_PROCESSES} processes` : null,
+      tree.look().length >= MOST_PROCESSES ? `Ended: ${name} had ${MOST_PROCESSES} processes, the limit` : null,
     ended: async () => void (left = await tree.ended()),
   });
   if (input !== undefined) void writeInput(process.stdin, input);

@@ -99,7 +99,7 @@ for (
         assert.match(
           error.message,
           new RegExp(
-            `^Cannot bring database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed, and Vis undid its changes`,
+            `^Cannot migrate database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed, and Vis undid its changes`,
           ),
         );
         assert.doesNotMatch(error.message, /nowhere|TRIGGER|near/);

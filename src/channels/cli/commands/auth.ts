@@ -372,7 +372,7 @@ function refreshed({ from, date, providers, missing }: RefreshReport): readonly 
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
-  data: "from the data included in Vis",
+  data: "from the data of Vis",
   config: "from the settings",
 };
 

@@ -269,7 +269,7 @@ function keyOf(item: Item): string {
 
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "",
-  data: "from the data included in Vis",
+  data: "from the data of Vis",
   config: "from the settings",
 };
 

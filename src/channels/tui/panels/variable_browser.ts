@@ -238,7 +238,7 @@ class VariablePages {
       return { shown, copied: () => versionText(shown, Infinity), parts: bounded(text, "plain", { isWhole: isText }) };
     }
     const { code } = shown;
-    if (code === "") return { shown, ...told("No block set this variable") };
+    if (code === "") return { shown, ...told("No block set this version") };
     return { shown, copied: () => code, parts: bounded(code, "plain") };
   }
 

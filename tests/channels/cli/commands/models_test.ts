@@ -50,7 +50,7 @@ Deno.test("modelsCommand() shows context, price and abilities of a model, with t
   assert.equal(lines[0], "a (listed by the service)");
   assert.match(lines[1] ?? "", /^\* m1 {8}200k {2}\$2 in, \$10 out {10}reasons {2}images$/);
   assert.match(lines[2] ?? "", /^ {2}model-2 {6}\? {2}price unknown .*\(unknown model\)$/);
-  assert.equal(lines[3], "b (from the data included in Vis: package 1; the service: no)");
+  assert.equal(lines[3], "b (from the data of Vis: package 1; the service: no)");
 });
 
 Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 for an empty list", async () => {
