@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 19d2ff0afab716c404fbb5020159afa9b7dd6bec1b60a518f265a64e3ac1dd60
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c9989165ec53e0e918e354b7ce675cc8eecd0641f6454ba48b10bac35fce49c7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -254,8 +254,8 @@ export interface SpawnOptions {
   /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
   /** The program starts in this folder, a path relative to the workspace and inside the workspace or `root`; the
-   * default is the workspace. Null means the temporary home of the program, and omits folders of the workspace from
-   * PATH and from variables of toolchains. */
+   * default is the workspace. With null, the program starts in its temporary home. Behind the wall, Vis then
+   * omits folders of the workspace from PATH, and omits variables of toolchains that lead into the workspace. */
   readonly cwd?: string | null;
   /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
