@@ -9,8 +9,8 @@ export interface Section extends Found {
 
 const HEADING = /^(#{1,3}) (.+)$/;
 const TEXT_WEIGHT = 0.4;
-/** Most searches are about a task, which the guide explains. Pages that compare agents only mention many terms. */
-const FOR_USERS = /^guide\/(?!compare|coming-from|why-code)/, USERS_WEIGHT = 1.6;
+/** Most searches are about a task, which the guide explains. The page about other agents only mentions many terms. */
+const FOR_USERS = /^guide\/(?!coming-from)/, USERS_WEIGHT = 1.6;
 const MISSING_WORD_WEIGHT = 0.5;
 const NAMED_WEIGHT = 3;
 
