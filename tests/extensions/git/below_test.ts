@@ -155,6 +155,15 @@ below("git refuses a repository elsewhere, a link, and a .git that is no folder 
   ) await assert.rejects(call("status", { repo: name }), message, name);
 });
 
+below("behind an incomplete wall, the question before a change names the repository", async ({ call, view, asked }) => {
+  const unwalled = { mode: "ask", reason: "it is a test", some: true };
+  Object.assign(view, { programWalls: () => Promise.resolve({ unwalled }) });
+  await call("commit", "x", { allowEmpty: true, repo });
+  assert.deepEqual(asked.map(({ what, scope, exact }) => [what, scope, exact]), [
+    ["change this repository, in tools", "changes by git.commit, in tools", 'git.commit("x", {"allowEmpty":true})'],
+  ]);
+});
+
 below("hostile settings, hooks and filters of a repository below the workspace run nothing", async (there) => {
   const { call, write } = there;
   await prepare(there);
