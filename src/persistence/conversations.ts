@@ -308,16 +308,22 @@ interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
 
-interface Titled {
-  readonly title: string;
-  readonly metadata: TitleMetadata;
-}
-
+/** A fork gets the title of its origin. Until the user renames one of these branches apart, a new title names both. */
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
-    const before = await read(tx, branchId);
-    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: no branch has this id`);
-    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
+    const branches = () => tx.selectFrom("conversationState").select(["id", "title", "metadata", "conversationSoulId"]);
+    const own = await branches().where("id", "=", branchId).forNoKeyUpdate().executeTakeFirst();
+    if (!own) throw new UsageError(`Cannot rename branch ${branchId}: no branch has this id`);
+    const { title: before, conversationSoulId } = own;
+    const same = await branches().where("conversationSoulId", "=", conversationSoulId).where("title", "=", before)
+      .where("id", "<>", branchId).execute();
+    const cell = await new Content(tx).putText(title);
+    for (const { id, metadata } of [own, ...same]) {
+      const facts = fromJson<TitleMetadata>(metadata);
+      const named = id === branchId ? { metadata: toJson({ ...facts, titledBy: "user" }) } : {};
+      if (id !== branchId && facts.titledBy === "user") continue;
+      await updateRow(tx, "conversationState", { id, changes: { title: cell, ...named } });
+    }
   });
 }
 
@@ -328,27 +334,6 @@ export async function titleFromRequest(
   const { titledBy, ...rest } = fromJson<TitleMetadata>(metadata);
   if (titledBy !== "nobody") return {};
   return { title: await content.putText(oneLine(titleOfRequest(text), TITLE_CHARS)), metadata: toJson(rest) };
-}
-
-const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
-  db.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
-    .forNoKeyUpdate("b")
-);
-
-async function read(tx: Database, branchId: string): Promise<Titled | null> {
-  const [row] = await titleOfBranch(tx, { branchId });
-  if (!row) return null;
-  const content = new Content(tx);
-  await content.load([row.title]);
-  return { title: content.text(row.title ?? ""), metadata: fromJson<TitleMetadata>(row.metadata) };
-}
-
-async function write(
-  tx: Database,
-  { branchId, title, metadata }: Titled & { readonly branchId: string },
-): Promise<void> {
-  const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };
-  await updateRow(tx, "conversationState", { id: branchId, changes: cells });
 }
 
 function has(

@@ -55,7 +55,8 @@ export interface Store
 }
 
 export interface ConversationMaintenance {
-  /** A later request does not replace a title of the user. */
+  /** A later request does not replace a title of the user. Branches with the same title also get the new title, except
+   * branches that the user has named. */
   setTitle(branchId: string, title: string): Promise<void>;
   setWorkspace(conversationId: string, workspace: string): Promise<void>;
   /** Rejects with `BusyError` while a query runs in the conversation. */

@@ -72,6 +72,18 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "setTitle() also names branches with the same title, except branches that the user has named",
+    async run(store) {
+      const { queryId, branchId, conversationId } = await begun(store);
+      const fork = await store.fork({ queryId, position: null });
+      const titles = async () => (await store.branches(conversationId)).map(({ title }) => title);
+      await store.setTitle(fork.branchId, "Slug work");
+      assert.deepEqual(await titles(), ["Slug work", "Slug work"]);
+      await store.setTitle(branchId, "Main");
+      assert.deepEqual(await titles(), ["Main", "Slug work"]);
+    },
+  },
+  {
     name: "setWorkspace() moves all branches of a conversation, and no other conversation",
     run: async (store) => {
       const [moved, other] = [await begun(store, { workspace: "/old" }), await begun(store, { workspace: "/old" })];

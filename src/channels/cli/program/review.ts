@@ -93,7 +93,7 @@ function addChanges(group: Command, context: Context): void {
     .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
-    .description("rename a branch; a conversation has the title of the branch that was used last")
+    .description("rename a conversation; branches that you have renamed apart keep their titles")
     .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)

@@ -94,7 +94,7 @@ conversations.get(
 
 conversations.patch(
   "/:id",
-  describe("renameConversation", "Rename the branch of the conversation", {
+  describe("renameConversation", "Rename the branch, and branches with the same title that have not been renamed", {
     scope: "write",
     headers: MATCH,
     200: schema.ConversationDetailSchema,
