@@ -72,7 +72,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
     .option(...FLAGS.addDir)
-    .option(...FLAGS.cwd)
+    .option(...FLAGS.move)
     .option(...FLAGS.set)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {

@@ -54,6 +54,10 @@ export const FLAGS = {
     unwalledMode,
   ],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
+  move: [
+    "--cwd <dir>",
+    "workspace folder; moves a conversation there (default: folder of the conversation, or current folder)",
+  ],
   set: [
     "--set <key=value>",
     "set a value for this run only, as vis config set spells it; overrides settings files and the environment (repeatable)",

@@ -87,7 +87,7 @@ function addChanges(group: Command, context: Context): void {
       new Option("--output <format>", "output format of stdout").choices(["text", "json", "jsonl"]).default("text"),
     )
     .option(...FLAGS.storedDb)
-    .option(...FLAGS.cwd)
+    .option(...FLAGS.move)
     .option(...FLAGS.set)
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
     .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false)
