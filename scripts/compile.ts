@@ -10,6 +10,7 @@
  * DENORT_DIR is a folder of base runtimes, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { constants, zstdCompressSync } from "node:zlib";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
@@ -119,7 +120,10 @@ async function addParts(folder: string): Promise<void> {
   }
   await Deno.mkdir(join(folder, "page"));
   for await (const { name } of Deno.readDir(join(ROOT, PAGE_FOLDER))) {
-    await Deno.copyFile(join(ROOT, PAGE_FOLDER, name), join(folder, "page", name));
+    const packed = zstdCompressSync(await Deno.readFile(join(ROOT, PAGE_FOLDER, name)), {
+      params: { [constants.ZSTD_c_compressionLevel]: 19 },
+    });
+    await Deno.writeFile(join(folder, "page", `${name}.zst`), packed);
   }
 }
 

@@ -1,3 +1,4 @@
+import { zstdDecompressSync } from "node:zlib";
 import { Hono } from "hono";
 import { getMimeType } from "hono/utils/mime";
 import type { Env } from "../http_parts.ts";
@@ -28,13 +29,21 @@ function pageFile(name: string): Response {
 /** The executable, the program from source and the bundle keep the scripts in different folders. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
+/** In the executable, the scripts are compressed. */
+const SCRIPT = /\.js(?:\.zst)?$/;
+
+function scriptText(file: URL): string {
+  const bytes = Deno.readFileSync(file);
+  return new TextDecoder().decode(file.pathname.endsWith(".zst") ? zstdDecompressSync(bytes) : bytes);
+}
+
 function builtScripts(): Readonly<Record<string, string>> {
   for (const path of FOLDERS) {
     const folder = new URL(path, import.meta.url);
     try {
-      const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".js")).sort();
-      if (!names.includes("app.js")) continue;
-      return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, folder))]));
+      const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => SCRIPT.test(name)).sort();
+      const scripts = names.map((name) => [name.replace(SCRIPT, ".js"), scriptText(new URL(name, folder))] as const);
+      if (scripts.some(([name]) => name === "app.js")) return Object.fromEntries(scripts);
     } catch { /* The folder is not there, so the server tries the next one. */ }
   }
   throw new Error("Cannot serve the page: its scripts are missing; run bin/deno task build");
