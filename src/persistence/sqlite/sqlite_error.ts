@@ -119,7 +119,7 @@ export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
 ): StoreError {
-  const advice = "vis db check lists the damage, and vis db restore COPY restores a backup";
+  const advice = "vis db check lists damage that Vis can read, and vis db restore COPY restores a backup";
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
