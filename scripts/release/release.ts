@@ -20,7 +20,7 @@ import { packRelease, type Program } from "./pack.ts";
 import { sha256 } from "./sha256.ts";
 import { systemFiles } from "./packages/system_files.ts";
 
-const BUDGET_MB = 4.55;
+const BUDGET_MB = 4.5;
 
 const { values } = parseArgs({
   options: {
