@@ -103,7 +103,9 @@ export async function push(
     cannot,
     what: kind === "tags"
       ? `push the tag ${branch} with ${counted(shown.commits, "new commit")} to ${remote.name}`
-      : `push ${counted(shown.commits, "new commit")} of ${branch} to ${target} of ${remote.name}${removes}`,
+      : `push ${counted(shown.commits, "new commit")} of ${branch} to ${
+        branch === target ? "" : `${target} of `
+      }${remote.name}${removes}`,
     exact: `git push ${force ? "--force-with-lease " : ""}${remote.shown} ${branches}`,
     why: [
       ...listed("The new commits are", shown),

@@ -206,7 +206,7 @@ below(
       assert.equal(commit, (await git("rev-parse", "refs/remotes/origin/main")).trim());
       assert.deepEqual((await call("fetch", { repo })).changed, []);
       assert.deepEqual(asked.map(({ what }) => what), [
-        "push 1 new commit of main to main of origin, in tools",
+        "push 1 new commit of main to origin, in tools",
         "fetch from origin, in tools",
       ]);
       assert.ok(asked.every(({ scope }) => scope.endsWith(", in tools")));

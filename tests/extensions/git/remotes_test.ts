@@ -100,7 +100,7 @@ Deno.test("git.push asks with the commits, and pushes the branch with the user's
       assert.equal((await there("rev-parse", "main")).trim(), commit);
       const [question, ...more] = asked;
       assert.deepEqual(more, []);
-      assert.equal(question?.what, "push 2 new commits of main to main of origin");
+      assert.equal(question?.what, "push 2 new commits of main to origin");
       assert.equal(question?.exact, `git push ${ADDRESS} main`);
       assert.match(
         question?.why ?? "",
@@ -147,7 +147,7 @@ Deno.test("git.fetch brings branches and tags, and a refused push says how to go
       assert.equal((await log(env, { ref: "v1", limit: 1 })).commits[0]?.subject, "theirs");
       assert.equal((await repo.git("fsck", "--strict")).includes("error"), false);
       const { branch, commits, was } = await push(env, undefined, { force: true });
-      assert.equal(asked.at(-1)?.what, "push 1 new commit of main to main of origin, and remove 1 commit there");
+      assert.equal(asked.at(-1)?.what, "push 1 new commit of main to origin, and remove 1 commit there");
       assert.match(asked.at(-1)?.why ?? "", /The removed commits are "\w+ theirs"/);
       assert.deepEqual({ branch, commits, was }, { branch: "main", commits: 1, was: theirs });
       assert.equal(asked.at(-1)?.lasting, false);
@@ -228,7 +228,7 @@ Deno.test("git.push pushes no commit that the question did not name", { ignore }
         push(env),
         /origin lacks 2 more commits than the question named; call git\.fetch\({prune: true}\)/,
       );
-      assert.equal(asked[0]?.what, "push 1 new commit of main to main of origin");
+      assert.equal(asked[0]?.what, "push 1 new commit of main to origin");
       assert.equal(await there("for-each-ref"), "");
       await fetchRemote(env, { prune: true });
       assert.equal((await push(env)).commits, 3);
