@@ -293,10 +293,10 @@ export const ConfigSchema = z.strictObject({
       (from) => isSecureUrl(from) || !from.includes("://"),
       "must be an https URL, an http URL of this machine, or a folder",
     ).nullable().default(null).describe(
-      "Address (https) or folder with the files of the latest release, for vis update; null for the address of the build",
+      "Address (https) or folder with the files of the latest release, for vis update; null for the address built into the executable",
     ),
     publicKey: z.string().min(1).nullable().default(null).describe(
-      "Public minisign key with which vis update verifies a release; null for the key of the build",
+      "Public minisign key with which vis update verifies a release; null for the key built into the executable",
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(

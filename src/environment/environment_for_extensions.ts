@@ -331,7 +331,9 @@ export class BoundVariables {
     }
     if (image.bytes.length > most) throw tooLarge(name, most);
     if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
-    if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
+    if (image.kind === "lost" || image.kind === "pending") {
+      throw new Error(`Cannot read ${name}: ${image.reason || "its value is not stored"}`);
+    }
     throw new TypeError(
       `Cannot read ${name}: it is ${
         image.kind === "instance" ? "an instance of a class" : `a ${image.kind}`

@@ -19,9 +19,9 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** Vis reads no further candidate once the candidates together have more characters. The limit bounds the cost of a
- * hostile reply. */
-const MAX_WORK = 2_500_000;
+/** Vis reads no more candidates once the candidates have more than this number of characters together. The limit bounds
+ * the cost of a hostile reply. */
+const MAX_CANDIDATE_CHARS = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
@@ -170,7 +170,7 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | 
   let end = 0;
   const found: Reply[] = [];
   for (const { start, named } of starts(body, fences)) {
-    if (work > MAX_WORK) break;
+    if (work > MAX_CANDIDATE_CHARS) break;
     if (start < end) continue;
     if (found.length > 0 && (!named || NEXT_TURN.test(body.slice(end, start)))) break;
     const read = readJson(body, { start, library: tried++ < MAX_LIBRARY });

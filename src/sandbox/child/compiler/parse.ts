@@ -122,7 +122,8 @@ class BlockParser extends CodeParser {
 }
 
 /** The stripper drops this TypeScript syntax silently, or turns it into code that a block cannot run. */
-const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
+const UNAVAILABLE =
+  /(?<=(?:^|[;{}])[^\S\n]*)(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/m;
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
 const TOO_DEEP: Unparsed = {
   ok: false,
@@ -222,7 +223,7 @@ function closedAt(code: string, offset: number): number {
   return at;
 }
 
-/** May keep regular expressions, because a false positive does no harm here. */
+/** Keeps regular expressions. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,

@@ -224,7 +224,7 @@ function join(groups: Record<string, Group>, a: string, b: string): void {
   }
 }
 
-/** The table must not depend on the order of names. */
+/** The bytes of a group must not depend on the order in which its variables joined it. */
 function sortByName(list: VariableSnapshot[]): void {
   for (let i = 1; i < list.length; i++) {
     const one = list[i]!;
