@@ -1,7 +1,9 @@
 import { dirname, join } from "node:path";
 import { REAL_CLOCK, Semaphore } from "../../domain/kit/concurrency.ts";
 import { isWithin } from "../../domain/kit/files.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
+import { descendants, PROC } from "../proc_files.ts";
 import { GIT } from "./repositories.ts";
 
 export class RunningCommand {
@@ -69,7 +71,22 @@ export function placeOf(path: string): string {
 const MOST_PROGRAMS = 1_000;
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const EWOULDBLOCK = 11;
+const COMMAND_CHARS = 80;
 const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
+
+/** Returns "" if the system does not show who holds the lock. */
+function holderOf(folder: string): string {
+  try {
+    const { ino } = Deno.statSync(folder);
+    const locks = PROC.readWhole("/proc/locks").matchAll(/ FLOCK +\S+ +\S+ (\d+) \S+:(\d+) /g);
+    const [, pid] = locks.find(([, pid, inode]) => Number(inode) === ino && Number(pid) !== Deno.pid) ?? [];
+    const command = descendants(Number(pid)).at(-1); // The deepest process is below the launcher and the shell.
+    const text = PROC.read(`/proc/${command}/cmdline`).replaceAll("\0", " ");
+    return ` (process ${pid} runs ${oneLine(text, COMMAND_CHARS)})`;
+  } catch {
+    return "";
+  }
+}
 
 /** A command must not begin while git brings files. Other processes of Vis see shared locks of commands and exclusive
  * locks of git, because a process cannot pause commands of another process. */
@@ -117,12 +134,12 @@ class WorkspaceTurns {
       const cannot = `Cannot change files in ${folder}:`;
       const leave = await this.#lockAlone(
         join(folder, GIT),
-        `${cannot} git of another Vis process changes files there; try again`,
+        () => `${cannot} git of another Vis process changes files there; try again`,
       );
       try {
         const unlock = await this.#lockAlone(
           folder,
-          `${cannot} a command of another Vis process runs there; stop that command first`,
+          () => `${cannot} a command of another Vis process runs there${holderOf(folder)}; stop that command first`,
         );
         return await bring().finally(unlock);
       } finally {
@@ -138,7 +155,7 @@ class WorkspaceTurns {
     return turns;
   }
 
-  async #lockAlone(path: string, fault: string): Promise<() => Promise<void>> {
+  async #lockAlone(path: string, fault: () => string): Promise<() => Promise<void>> {
     const held = this.#open(path);
     held.isAlone = await this.#until(() => this.#lock(path, LOCK_ALONE), { most: ALONE_TRIES });
     const leave = async (): Promise<void> => {
@@ -148,7 +165,7 @@ class WorkspaceTurns {
     };
     if (held.isAlone) return leave;
     await leave();
-    throw new Error(fault);
+    throw new Error(fault());
   }
 
   #open(folder: string) {
