@@ -113,7 +113,9 @@ export async function typedRequest(typed: string): Promise<TypedRequest> {
   const command = typedCommand(typed);
   if (command === null) return { text: typed };
   const own = (await prompts()).find((one) => one.name === command.name);
-  return requestOfCommand(command, own?.text ?? null) ?? { text: typed };
+  const request = requestOfCommand(command, own?.text ?? null);
+  if (request === null && command.rest === "") throw new Error(`Unknown command ${typed}; / lists all commands`);
+  return request ?? { text: typed };
 }
 
 export function suggestionAttributes(): {

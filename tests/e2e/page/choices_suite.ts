@@ -85,6 +85,9 @@ inBrowser("a typed command uses its control, and the page names the equivalent o
   await page.locator("#limits[open]").waitFor();
   await status.filter({ hasText: "/budget ignored “20”: use the control" }).waitFor();
   assert.equal(await input.inputValue(), "");
+  await type("/bogus");
+  await status.filter({ hasText: "Unknown command /bogus; / lists all commands" }).waitFor();
+  assert.equal(await input.inputValue(), "/bogus");
   await type("/tmp is full");
   await page.locator(".answer li", { hasText: "answered" }).waitFor();
   assert.equal(rig.engine.provider.requests.length, 1);
