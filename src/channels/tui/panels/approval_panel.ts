@@ -227,7 +227,8 @@ export class ApprovalPanel extends BasePanel {
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const asked = this.#question(width);
     const below = this.#below(width);
-    const isPinned = height - below.length - 1 >= Math.min(asked.length, LEAST_ASKED);
+    const isExact = asked.length + below.length === height;
+    const isPinned = !isExact && height - below.length - 1 >= Math.min(asked.length, LEAST_ASKED);
     const rows = isPinned ? asked : [...asked, ...below];
     const room = isPinned ? height - below.length - 1 : height;
     const last = Math.max(0, rows.length - room);

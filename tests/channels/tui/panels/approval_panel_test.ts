@@ -53,6 +53,18 @@ Deno.test("a change is a diff whose whole lines stay behind a bar", async () => 
   });
 });
 
+Deno.test("a question that fits exactly is whole, and its answers need no scrolling", async () => {
+  await withPanel({ what: "run a command", exact: "npm view semver version" }, (panel, answers) => {
+    panel.fit(100);
+    const lines = panel.render(60).map((line) => stripVTControlCharacters(line).trimEnd());
+    panel.fit(lines.length - 1);
+    const shown = panel.render(60).map((line) => stripVTControlCharacters(line).trimEnd());
+    assert.deepEqual(shown, lines.filter((line) => line !== ""));
+    panel.handleInput("y");
+    assert.deepEqual(answers, [{ decision: "once", reason: "" }]);
+  });
+});
+
 Deno.test("no key approves a request that was never drawn", async () => {
   await withPanel("x", (panel, answers) => {
     panel.handleInput("y");
