@@ -101,12 +101,6 @@ function factsOf(cause: unknown, what: string): ErrorFacts {
     : "";
   return {
     name: typeof name === "string" && name !== "" ? name : "Error",
-    message: `Cannot ${what}: ${
-      name === "NotCapable"
-        ? "no active extension has a grant for it"
-        : typeof message === "string"
-        ? message
-        : "it failed without a message"
-    }`,
+    message: `Cannot ${what}: ${typeof message === "string" ? message : "it failed without a message"}`,
   };
 }
