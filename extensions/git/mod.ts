@@ -96,10 +96,14 @@ const PICK = z.tuple([
   options(PICKED).optional(),
 ]);
 
+const isNameless = (first: unknown): boolean =>
+  first === undefined ||
+  typeof first === "object" && first !== null && Object.keys(first).every((key) => key === "repo");
+
 const listsWithout = (things: string, one: string) => ({
-  reads: (first?: unknown) => typeof first !== "string",
+  reads: isNameless,
   action: (first?: unknown) =>
-    typeof first !== "string"
+    isNameless(first)
       ? { doing: `listing ${things}`, done: `listed ${things}`, things: "times", named: 0 }
       : { doing: `changing ${one}`, done: `changed ${one}`, things },
 });

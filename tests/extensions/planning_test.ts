@@ -43,6 +43,7 @@ Deno.test("while a plan is made, git lists branches, tags, worktrees and stashes
     ["git.branch"],
     ["git.tag"],
     ["git.worktree"],
+    ["git.branch", { repo: "lib" }],
     ["git.stash", { list: true }],
   ];
   for (const [name, ...args] of lists) {
@@ -52,6 +53,7 @@ Deno.test("while a plan is made, git lists branches, tags, worktrees and stashes
   const changes: readonly (readonly [string, ...unknown[]])[] = [
     ["git.branch", "a"],
     ["git.branch", null, { delete: true }],
+    ["git.branch", { repo: "lib", delete: true }],
     ["git.tag", "v1"],
     ["git.worktree", "w"],
     ["git.stash"],

@@ -80,7 +80,18 @@ export async function repository(
     }
     await test(there);
   } finally {
-    await Deno.remove(root, { recursive: true });
+    await removed(root);
+  }
+}
+
+/** Git may still write a file of its maintenance while the folder is removed. */
+async function removed(root: string): Promise<void> {
+  for (let left = 5;; left--) {
+    try {
+      return await Deno.remove(root, { recursive: true });
+    } catch (error) {
+      if (left === 0 || !(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) throw error;
+    }
   }
 }
 
