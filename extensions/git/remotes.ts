@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join, relative } from "node:path";
+import { join, resolve } from "node:path";
 import {
   advised,
   clip,
@@ -9,6 +9,7 @@ import {
   type GitSetting,
   isSha256,
   isWithin,
+  smallTextFile,
   someOf,
   userGitSettings,
 } from "@vis/extension";
@@ -16,6 +17,7 @@ import { hooksOf } from "./commit.ts";
 import { Git, type GitOptions, type GitResult, plainReason, spawnOf } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 import { checkedRef, commitHash, missingRef, nameOf } from "./refs_and_paths.ts";
+import { MOST_SCOPE } from "./repository.ts";
 
 export interface PushOptions {
   readonly remote?: string;
@@ -61,7 +63,7 @@ interface Remote {
 const MAIN = "default";
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_BYTES = 1 << 20;
-const MOST_SCOPE = 300, MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
+const MOST_SHOWN = 5, MOST_SAID = 20, MOST_CHANGED = 200;
 const HASH = /^[0-9a-f]{40,64}$/;
 /** Git reaches a remote in a folder by running programs of its repository. */
 const ADDRESS = /^(?:(?:https?|ssh):\/\/[^\s"\\/-][^\s"\\]*|[^\s"\\/:-][^\s"\\/:]+:(?!:|\/\/)[^\s"\\]+)$/;
@@ -317,34 +319,53 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
   const { tenant = MAIN } = env, top = env.root ?? env.workspace, home = homedir();
   if (tenant !== MAIN) throw new Error(`${cannot}: only the tenant ${MAIN} can use the keys of the user`);
   const real = (path: string): Promise<string> => Deno.realPath(path).catch(() => path);
-  const names = (text: string): boolean =>
-    text.includes(top) || isWithin(top, home) && text.includes(`~/${relative(home, top)}`);
+  const leadsIn = async (text: string, base: string, left = 5): Promise<boolean> => {
+    for (const word of text.split(/[\s"'=,;!|&()]+/)) {
+      const fixed = word.replace(/[^/]*[*?[][^]*$/, "");
+      if (base === home && !fixed.includes("/")) continue;
+      const path = fixed.startsWith("~/") ? join(home, fixed.slice(2)) : resolve(base, fixed);
+      if (fixed !== "" && (isWithin(path, top) || isWithin(await real(path), top))) return true;
+    }
+    const included = [...text.matchAll(/^[^\S\n]*include[\s="]+([^\s"]+)/gim)].map(([, name = ""]) =>
+      name.startsWith("~/") ? join(home, name.slice(2)) : resolve(base, name)
+    );
+    for (const path of left > 0 ? included : []) {
+      if (await leadsIn(await smallTextFile(path, { links: true }) ?? "", base, left - 1)) return true;
+    }
+    return false;
+  };
   const settings = (await userGitSettings({ home, gitDir })).filter(({ key }) => PROGRAM_KEYS.includes(key));
-  const ssh = await Deno.readTextFile(join(home, ".ssh/config")).catch(() => "");
+  const ssh = await smallTextFile(join(home, ".ssh/config"), { links: true }) ?? "";
   const causes = [
     [isWithin(await real(home), top), `the user's home folder is in ${top}`],
-    [names(ssh), `~/.ssh/config names files in ${top}, which commands can change`],
-    [settings.some(({ value }) => names(value)), `the user's settings of git name a program in ${top}`],
-    [await isShared(join(commonDir, "objects")), "objects of the repository are links, or are in another repository"],
+    [await leadsIn(ssh, join(home, ".ssh")), `~/.ssh/config names files in ${top}, which commands can change`],
+    [
+      await leadsIn(settings.map(({ value }) => value).join("\n"), home),
+      `the user's settings of git name a program in ${top}`,
+    ],
     [/^"|\n/.test(commonDir), "the path of .git has unusual characters"],
   ] as const;
   const cause = causes.find(([holds]) => holds)?.[1];
   if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
+  await refuseShared(join(commonDir, "objects"), cannot);
   await spawnOf(env)(["git", "--version"], { asUser: true, env: ENVIRONMENT }); // Rejects if a setting forbids it.
 }
 
 const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "helper", "sslkey", "proxy"];
 
-/** Through a link or an alternate, a push could send files of another folder. */
-async function isShared(objects: string): Promise<boolean> {
-  const isLink = async (path: string): Promise<boolean> => (await Deno.lstat(path)).isSymlink;
-  if (await isLink(objects)) return true;
-  for await (const { name, isSymlink, isDirectory } of Deno.readDir(objects)) {
-    if (isSymlink) return true;
-    if (!isDirectory) continue;
-    for await (const entry of Deno.readDir(join(objects, name))) {
-      if (entry.isSymlink || name === "info" && entry.name === "alternates") return true;
-    }
+/** Through a link or an alternate, a push could send files of another folder. A command may have made a link while Vis
+ * asked, so git begins with this check too. */
+async function refuseShared(objects: string, cannot: string): Promise<void> {
+  if (!await isShared(objects)) return;
+  const cause = "objects of the repository are links, or are in another repository";
+  throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
+}
+
+async function isShared(folder: string, isInfo = false): Promise<boolean> {
+  if ((await Deno.lstat(folder)).isSymlink) return true;
+  for await (const { name, isSymlink, isDirectory } of Deno.readDir(folder)) {
+    if (isSymlink || isInfo && name === "alternates") return true;
+    if (isDirectory && await isShared(join(folder, name), name === "info")) return true;
   }
   return false;
 }
@@ -437,7 +458,7 @@ async function withMirror<T>(
   work: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
   const { env, repository: { commonDir, gitDir } } = git;
-  const spawn = spawnOf(env), folder = await mirrorFolder(env, cannot);
+  const spawn = spawnOf(env), objects = join(commonDir, "objects"), folder = await mirrorFolder(env, cannot);
   try {
     const isSha = isSha256(git.settings);
     const users = (await userGitSettings({ home: homedir(), gitDir })).filter(({ section, key }) =>
@@ -450,22 +471,32 @@ async function withMirror<T>(
       ...isSha ? [{ section: "extensions", subsection: null, key: "objectFormat", value: "sha256" }] : [],
       { section: "remote", subsection: "vis", key: "url", value: remote.url },
     ];
+    const shallow = (await smallTextFile(join(commonDir, "shallow")) ?? "").split("\n").filter((line) =>
+      HASH.test(line)
+    );
     const text: Readonly<Record<string, string>> = {
       HEAD: "ref: refs/heads/vis\n",
       config: settings.map(settingText).join(""),
-      "objects/info/alternates": `${join(commonDir, "objects")}\n`,
+      "objects/info/alternates": `${objects}\n`,
+      ...shallow.length === 0 ? {} : { shallow: shallow.map((hash) => `${hash}\n`).join("") },
       "packed-refs": refs.map(({ hash, ref }) => `${hash} ${ref}\n`).join(""),
     };
     for (const name of ["objects/info", "objects/pack", "refs"]) {
       await Deno.mkdir(join(folder, name), { recursive: true });
     }
     for (const [name, content] of Object.entries(text)) await Deno.writeTextFile(join(folder, name), content);
-    await Deno.copyFile(join(commonDir, "shallow"), join(folder, "shallow")).catch(() => {}); // Few repositories have it.
     const run: Mirror["run"] = async (args, { take, ...given } = {}) => {
       const { code, signal, stdout, stderr, timedOut } = await spawn(
         ["git", `--git-dir=${folder}`, "--no-pager", ...args],
         {
-          ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+          ...{
+            asUser: true,
+            keep: [objects],
+            onBegin: () => refuseShared(objects, cannot),
+            timeoutMs: TIMEOUT_MS,
+            maxBytes: MAX_BYTES,
+            env: ENVIRONMENT,
+          },
           ...given,
           ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
         },

@@ -12,6 +12,9 @@ import {
   repositoriesBelow,
 } from "@vis/extension";
 
+/** Vis refuses a longer scope. */
+export const MOST_SCOPE = 300;
+
 /** `repository` is the top of the repository that the call names, below the workspace. */
 interface GitView extends EnvironmentView {
   readonly repository?: string;
@@ -24,7 +27,7 @@ export function topOf({ repository, root, workspace }: GitView): string {
 /** Questions of the returned view name the repository. Rejects with Error unless `repo` names a folder below the
  * workspace, without links, that has a repository of its own. */
 export async function inRepository(env: EnvironmentView, repo: string): Promise<GitView> {
-  const { workspace, approve, spawn } = env, top = resolve(workspace, repo);
+  const { workspace, approve } = env, top = resolve(workspace, repo);
   if (top === topOf(env)) return env;
   const isReal = isBelow(top, workspace) && await Deno.realPath(top).catch(() => null) === top;
   if (!isReal || !await isOwnRepository(top)) {
@@ -39,13 +42,11 @@ export async function inRepository(env: EnvironmentView, repo: string): Promise<
   const own: Partial<GitView> = {
     repository: top,
     ...(approve && {
-      approve: ({ what, scope, ...rest }, options) =>
-        approve({ ...rest, what: `${what}${added}`, scope: `${scope}${added}` }, options),
-    }),
-    // A command that began before the repository existed could change it while the user's own git reads it.
-    ...(spawn && {
-      spawn: (argv, options) =>
-        spawn(argv, options?.asUser ? { ...options, keep: [join(top, ".git/objects")] } : options),
+      approve: ({ what, scope, ...rest }, options) => {
+        const whole = `${scope}${added}`, isLong = whole.length > MOST_SCOPE;
+        const lasts = isLong ? { scope: "this call", lasting: false } : { scope: whole };
+        return approve({ ...rest, ...lasts, what: `${what}${added}` }, options);
+      },
     }),
   };
   return Object.create(env, Object.getOwnPropertyDescriptors(own));

@@ -119,12 +119,20 @@ export function outsideWorkspace(
   };
 }
 
-/** Returns false if a program of the folder is a link into the workspace. */
+/** Returns false if a program of the folder is a link into the workspace, even to a missing file. */
 export function hasNoLinkInto(workspace: string, folder: string): boolean {
+  const leadsIn = (path: string, left = 20): boolean => {
+    const real = realPathOf(path);
+    if (real !== null || left === 0) return isWithin(real ?? path, workspace);
+    try {
+      const target = resolve(dirname(path), Deno.readLinkSync(path)), inside = realPathOf(dirname(target));
+      return isWithin(inside ?? target, workspace) || leadsIn(target, left - 1);
+    } catch {
+      return isWithin(path, workspace); // The path is not a link.
+    }
+  };
   try {
-    return ![...Deno.readDirSync(folder)].some(({ name, isSymlink }) =>
-      isSymlink && isWithin(realPathOf(join(folder, name)) ?? "", workspace)
-    );
+    return ![...Deno.readDirSync(folder)].some(({ name, isSymlink }) => isSymlink && leadsIn(join(folder, name)));
   } catch {
     return false; // A missing or unreadable folder has no programs.
   }

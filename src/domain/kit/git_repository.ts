@@ -15,8 +15,7 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = statOf(dot);
   if (info === null) return null;
   if (info.isDirectory) return dot;
-  const [, named] = /^gitdir: ([^]*[^\r\n])[\r\n]*$/.exec(await smallTextFile(dot, { links: true }) ?? "") ?? [];
-  return named === undefined ? null : folderNamed(named, { in: top, by: dot });
+  return await namedBy(dot, { in: top, as: /^gitdir: ([^]*[^\r\n])[\r\n]*$/ });
 }
 
 function statOf(path: string): Deno.FileInfo | null {
@@ -34,8 +33,21 @@ export async function commonFolderOf(gitDir: string): Promise<string> {
 
 export async function namedCommonFolder(gitDir: string): Promise<string> {
   const path = join(gitDir, "commondir");
-  const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
-  return named === "" ? gitDir : folderNamed(named, { in: gitDir, by: path });
+  return await namedBy(path, { in: gitDir, as: /^([^]*[^\r\n])[\r\n]*$/ }) ?? gitDir;
+}
+
+/** An error could show the text, and a command could have made a link to a private file. So the text of a link counts
+ * only if it names an existing folder. */
+async function namedBy(
+  path: string,
+  { in: folder, as: pattern }: { readonly in: string; readonly as: RegExp },
+): Promise<string | null> {
+  const own = await smallTextFile(path);
+  const [, named] = pattern.exec(own ?? await smallTextFile(path, { links: true }) ?? "") ?? [];
+  if (named === undefined) return null;
+  if (own !== null) return folderNamed(named, { in: folder, by: path });
+  const linked = named.includes("\ufffd") ? null : folderNamed(named, { in: folder, by: path });
+  return linked !== null && statOf(linked)?.isDirectory ? linked : null;
 }
 
 function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }): string {

@@ -104,11 +104,11 @@ export class AskedPrograms {
       import("../_command_folder.ts"),
       import("../protected/running_commands.ts"),
     ]);
-    const { keep = [], root: top = workspace } = options;
-    const running = RunningCommand.in(top).find((one) => keep.some((path) => one.canChange(path)));
-    if (running !== undefined) {
+    const { keep = [], root: top = workspace, onBegin } = options;
+    const other = RunningCommand.in(top).find((one) => keep.some((path) => one.canChange(path)));
+    if (other !== undefined) {
       throw advised(
-        new Error(`Cannot run ${argv[0]} as the user: ${running.title} could change ${keep.join(", ")}`),
+        new Error(`Cannot run ${argv[0]} as the user: ${other.title} could change ${keep.join(", ")}`),
         "stop that command first",
       );
     }
@@ -119,6 +119,7 @@ export class AskedPrograms {
       path: programFolders(env).filter((folder) => hasNoLinkInto(top, folder)).join(delimiter),
       env: { ...Object.fromEntries(given), ...options.env },
     }, "/usr/bin:/bin");
+    await onBegin?.();
     return await runFree(argv, { ...options, cwd: null, own, env: own });
   }
 

@@ -172,3 +172,21 @@ Deno.test(
       }
     }),
 );
+
+Deno.test(
+  "gitFolderOf() and commonFolderOf() take no text of a private file behind a link",
+  { ignore },
+  () =>
+    withFolder(async (folder) => {
+      const at = await Deno.realPath(folder), top = join(at, "top");
+      sh(
+        at,
+        "printf 'SECRET\\nline\\n' > key && printf '\\377' > bytes && git init -q top && ln -s ../../key top/.git/commondir",
+      );
+      assert.equal(await commonFolderOf(join(top, ".git")), join(top, ".git"));
+      sh(at, "rm top/.git/commondir && ln -s ../../bytes top/.git/commondir");
+      assert.equal(await commonFolderOf(join(top, ".git")), join(top, ".git"));
+      sh(at, "echo 'gitdir: SECRET' > key && mkdir other && ln -s ../key other/.git");
+      assert.equal(await gitFolderOf(join(at, "other")), null);
+    }),
+);

@@ -296,6 +296,14 @@ const LEADING: Readonly<Record<string, readonly [(there: TestRepository) => Prom
     ({ write, root, workspace }) => write(join(root, "home/.ssh/config"), `Include ${workspace}/ssh\n`),
     /\.ssh\/config names files in .*workspace/,
   ],
+  "includes of the ssh settings through a link": [
+    async ({ write, root, workspace }) => {
+      await write("ssh/config", "Host *\n");
+      await Deno.symlink(workspace, join(root, "home/dotfiles"));
+      await write(join(root, "home/.ssh/config"), "Host a\n  Port 1\nInclude ~/dotfiles/ssh/*\n");
+    },
+    /\.ssh\/config names files in .*workspace/,
+  ],
   "a helper in the workspace": [
     ({ write, root, workspace }) =>
       write(join(root, "home/.gitconfig"), `[credential]\n\thelper = ${workspace}/helper\n`),
@@ -374,6 +382,20 @@ Deno.test(
     });
   },
 );
+
+Deno.test("git.push reads no file through a link in the place of shallow", { ignore }, async () => {
+  await repository(async (repo) => {
+    await withRemote(repo, async ({ env, there }) => {
+      await repo.write(join(repo.root, "outside/key"), "SECRET\n");
+      await Deno.symlink(join(repo.root, "outside/key"), join(repo.commonDir, "shallow"));
+      const pushed = await push(env).catch((error: unknown) => String(error));
+      assert.doesNotMatch(JSON.stringify(pushed), /SECRET/);
+      await Deno.remove(join(repo.commonDir, "shallow"));
+      assert.equal((await push(env)).branch, "main");
+      assert.notEqual(await there("for-each-ref"), "");
+    });
+  });
+});
 
 Deno.test("git.push refuses a tag of files", { ignore }, async () => {
   await repository(async (repo) => {
