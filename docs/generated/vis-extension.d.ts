@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c9989165ec53e0e918e354b7ce675cc8eecd0641f6454ba48b10bac35fce49c7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 45c0f1939513e239409aa27dd0d7de7a1289b3ca719ef6a3290d5281502298ca
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
