@@ -52,10 +52,11 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-Calls below /api/v1 and /v1, and /metrics, need a token. Vis uses
-the first of these that is set: --token, --token-file, VIS_TOKEN and
-server.tokenFile. By default, Vis uses the file $VIS_HOME/server-token. If the
-file is missing, Vis creates it with a new token. --tokens and server.tokensFile name a list of tokens instead.
+Calls below /api/v1 and /v1, and /metrics, need a token. Vis uses the first of
+these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
+default, Vis uses the file $VIS_HOME/server-token. If the file is missing, Vis
+creates it with a new token. --tokens and server.tokensFile name a list of
+tokens instead.
 With --host 0.0.0.0, the server accepts only localhost and the host names and
 IP addresses in server.hosts: vis config set server.hosts vis.example.org
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
