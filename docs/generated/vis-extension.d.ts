@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 45c0f1939513e239409aa27dd0d7de7a1289b3ca719ef6a3290d5281502298ca
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a08e2ea35029e43803863c5a53fd5bcdb239859407c1af4a56360a9da4091212
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -318,7 +318,8 @@ export interface SpawnOptions {
   readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
-  /** Vis calls this when the program begins, after any approval. */
+  /** Vis calls this when the program begins, after any approval. With `asUser`, Vis awaits the function first, and does
+   * not start the program if it rejects. */
   readonly onBegin?: () => void;
   /** Programs without network access and with the same text here share a network with only a loopback, if the machine
    * supports it. Null means a network that no other program shares, without unix sockets. */

@@ -123,19 +123,20 @@ export async function push(
     const there = hashes(await refs(["ls-remote", "--refs", "--", "vis"]));
     const unnamed = async (): Promise<number> => {
       const lacking = async (known: readonly string[]): Promise<number> => {
-        const input = [commit, ...known.map((hash) => `^${hash}`)].map((line) => `${line}\n`).join("");
+        const input = revisions(commit, known);
         const { code, stdout, stderr } = await run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
         if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
         return Number(stdout);
       };
       return await lacking(there) - await lacking([...there, ...hashes(tracked)]);
     };
+    let count = await unnamed();
     // Without the remote's newest commits, git does not know which older commits the remote has.
-    if (await unnamed() > 0) {
+    if (count > 0) {
       const fetched = await run(["fetch", ...FETCH, "--", "vis", "+refs/heads/*:refs/vis/*"]);
       if (fetched.code !== 0) throw unreachable(cannot, remote, fetched.stderr);
+      count = await unnamed();
     }
-    const count = await unnamed();
     if (count > 0) {
       throw advised(
         new Error(`${cannot}: ${remote.name} lacks ${counted(count, "more commit")} than the question named`),
@@ -382,7 +383,7 @@ async function outgoing(
   git: Git,
   { commit, known, cannot }: { readonly commit: string; readonly known: readonly string[]; readonly cannot: string },
 ): Promise<Outgoing> {
-  const input = [commit, ...known.map((hash) => `^${hash}`)].map((line) => `${line}\n`).join("");
+  const input = revisions(commit, known);
   const env = { GIT_NO_REPLACE_OBJECTS: "1", GIT_GRAFT_FILE: "/dev/null" };
   const run = async (args: readonly string[], take?: (chunk: Uint8Array) => void): Promise<string> => {
     const options = { input, env, ...(take ? { take } : {}) };
@@ -402,6 +403,10 @@ async function outgoing(
   reader.end();
   const subjects = newest.split("\n").filter((line) => line !== "").map((line) => clip(line, 80));
   return { commits, subjects, secrets: [...secrets] };
+}
+
+function revisions(commit: string, known: readonly string[]): string {
+  return [commit, ...known.map((hash) => `^${hash}`)].map((line) => `${line}\n`).join("");
 }
 
 function listed(start: string, { commits, subjects }: Outgoing): readonly string[] {
@@ -489,14 +494,12 @@ async function withMirror<T>(
       const { code, signal, stdout, stderr, timedOut } = await spawn(
         ["git", `--git-dir=${folder}`, "--no-pager", ...args],
         {
-          ...{
-            asUser: true,
-            keep: [objects],
-            onBegin: () => refuseShared(objects, cannot),
-            timeoutMs: TIMEOUT_MS,
-            maxBytes: MAX_BYTES,
-            env: ENVIRONMENT,
-          },
+          asUser: true,
+          keep: [objects],
+          onBegin: () => refuseShared(objects, cannot),
+          timeoutMs: TIMEOUT_MS,
+          maxBytes: MAX_BYTES,
+          env: ENVIRONMENT,
           ...given,
           ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
         },
@@ -543,10 +546,10 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
 };
 
-/** With the third setting, git does not run git in the repository whose objects it borrows. */
 const SETTINGS = [
   ["core", "bare", "true"],
   ["core", "hooksPath", "/dev/null"],
+  // Without this setting, git runs git in the repository whose objects it borrows.
   ["core", "alternateRefsCommand", "true"],
   ["core", "fsmonitor", "false"],
   ["push", "gpgSign", "false"],

@@ -62,7 +62,8 @@ export interface SpawnOptions {
   readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
-  /** Vis calls this when the program begins, after any approval. */
+  /** Vis calls this when the program begins, after any approval. With `asUser`, Vis awaits the function first, and does
+   * not start the program if it rejects. */
   readonly onBegin?: () => void;
   /** Programs without network access and with the same text here share a network with only a loopback, if the machine
    * supports it. Null means a network that no other program shares, without unix sockets. */

@@ -4,7 +4,7 @@ import { addressHint, programHint } from "../../../extensions/mcp/connect.ts";
 Deno.test("programHint() names the setting that a stopped program probably lacks", () => {
   const closed = { network: false, write: [] };
   const cases: readonly (readonly [string, Parameters<typeof programHint>[1], RegExp])[] = [
-    ["npm error code EAI_AGAIN registry.npmjs.org", closed, /no network, so set network to true/],
+    ["npm error code EAI_AGAIN registry.example.org", closed, /no network, so set network to true/],
     ["fetch failed: getaddrinfo ENOTFOUND api.example", closed, /no network/],
     ["getaddrinfo ENOTFOUND api.example", { ...closed, network: true }, /^$/],
     ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /settings write, for its changes, or read$/],
