@@ -24,6 +24,7 @@ import {
 } from "./branches.ts";
 import { add, type Added, commit, type CommitOptions, init } from "./commit.ts";
 import { diff, type DiffOptions } from "./diff.ts";
+import { gh, type GhOptions, ghReads } from "./github.ts";
 import { checkGit, PATHS_FIRST } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
@@ -474,6 +475,24 @@ export default defineExtension({
       returns:
         "{remote, url, branch, commit, commits: number, was, upstream?, said?: string[], skippedHooks?: string[]}",
       examples: ["await git.push()"],
+    }),
+    fn("gh", (env: EnvironmentView, args: readonly string[], options?: GhOptions) => gh(env, args, options), {
+      doc:
+        "Runs the user's gh for pull requests, issues, runs and releases of the repository, after a question; api takes a path below repos/OWNER/NAME.",
+      untimed: true,
+      reads: ghReads,
+      action: (args?: readonly string[]) => {
+        const name = Array.isArray(args) ? args.slice(0, 2).join(" ") : "";
+        return { doing: `running gh ${name}`, done: `ran gh ${name}`, things: "times", named: 0 };
+      },
+      outcome: ({ code, text }: { readonly code: number; readonly text: string }) =>
+        code === 0
+          ? /^https:\/\/\S+$/m.exec(text.trim().split("\n").at(-1) ?? "")?.[0] ?? ""
+          : { ok: false, text: `exit code ${code}` },
+      args: z.tuple([z.array(z.string()).min(1).describe("args"), options({ remote: ref }).optional()]),
+      misnamed: { stdout: "text", output: "text", data: "json", exitCode: "code" },
+      returns: "{code, text, json?}",
+      examples: ['await git.gh(["pr", "create", "--title", "Fix the parser", "--body", "Why and how"])'],
     }),
     fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {
       doc: "Makes a repository of the workspace.",

@@ -88,6 +88,7 @@ export async function push(
   const peeled = await commitHash(git, full, cannot);
   const commit = kind === "heads" ? peeled : (await git.run(["rev-parse", "--verify", full])).stdout.trim();
   const remote = await remoteOf(git, { named, branch, cannot, pushes: true });
+  await refuseShared(git, cannot);
   const target = checkedRef(to ?? branch), ref = `refs/${kind}/${target}`;
   if ((await git.run(["check-ref-format", ref])).code !== 0) {
     throw new TypeError(`${cannot}: ${JSON.stringify(clip(target, 100))} is not the name of a branch or tag`);
@@ -180,6 +181,7 @@ export async function fetchRemote(
   const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
   const remote = await remoteOf(git, { named, branch: head, cannot: "Cannot fetch", pushes: false });
   const cannot = `Cannot fetch from ${remote.name}`;
+  await refuseShared(git, cannot);
   await git.mayChange();
   await askFor(env, {
     cannot,
@@ -242,11 +244,12 @@ export async function fetchRemote(
 
 const KEYS = "git uses your own settings, keys and passwords, and runs no hook.";
 
-async function askFor(
+export async function askFor(
   { approve }: EnvironmentView,
-  { cannot, ...request }: {
+  { cannot, program = "git", ...request }: {
     readonly cannot: string;
     readonly lasting: boolean;
+    readonly program?: "git" | "gh";
   } & Readonly<Record<"what" | "exact" | "why" | "scope", string>>,
 ): Promise<void> {
   const { scope, lasting } = request, isLong = scope.length > MOST_SCOPE;
@@ -254,7 +257,7 @@ async function askFor(
   const { allowed = false, byUser = false, reason = "no user can answer here" } = await approve?.(asked) ?? {};
   if (allowed) return;
   const refused = new Error(`${cannot}: ${reason}`);
-  throw byUser ? refused : advised(refused, "ask the user to run git");
+  throw byUser ? refused : advised(refused, `ask the user to run ${program}`);
 }
 
 async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> {
@@ -264,7 +267,7 @@ async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> 
   return null;
 }
 
-async function remoteOf(
+export async function remoteOf(
   git: Git,
   { named, branch, cannot, pushes }: {
     readonly named: string | undefined;
@@ -348,7 +351,6 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
   ] as const;
   const cause = causes.find(([holds]) => holds)?.[1];
   if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
-  await refuseShared(join(commonDir, "objects"), cannot);
   await spawnOf(env)(["git", "--version"], { asUser: true, env: ENVIRONMENT }); // Rejects if a setting forbids it.
 }
 
@@ -356,8 +358,8 @@ const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "h
 
 /** Through a link or an alternate, a push could send files of another folder. A command may have made a link while Vis
  * asked, so git begins with this check too. */
-async function refuseShared(objects: string, cannot: string): Promise<void> {
-  if (!await isShared(objects)) return;
+async function refuseShared({ repository: { commonDir } }: Git, cannot: string): Promise<void> {
+  if (!await isShared(join(commonDir, "objects"))) return;
   const cause = "objects of the repository are links, or are in another repository";
   throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
 }
@@ -496,7 +498,7 @@ async function withMirror<T>(
         {
           asUser: true,
           keep: [objects],
-          onBegin: () => refuseShared(objects, cannot),
+          onBegin: () => refuseShared(git, cannot),
           timeoutMs: TIMEOUT_MS,
           maxBytes: MAX_BYTES,
           env: ENVIRONMENT,

@@ -99,8 +99,9 @@ Deno.test("fetchPackage() gives advice if no registry listens, and if npm is mis
     await Deno.writeTextFile(`${folder}/ask.ts`, script);
     const config = new URL("../../../deno.json", import.meta.url).pathname;
     const args = ["run", "-A", "--quiet", "--no-lock", "--config", config, `${folder}/ask.ts`];
-    const { stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: folder } }).output();
-    assert.match(new TextDecoder().decode(stdout), /^Cannot find a package registry: .*; set npm_config_registry/);
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: folder } }).output();
+    const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+    assert.match(said, /^Cannot find a package registry: .*; set npm_config_registry/);
   }));
 
 function endless(): ReadableStream<Uint8Array> {

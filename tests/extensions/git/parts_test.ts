@@ -154,7 +154,7 @@ Deno.test(
       const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} } });
       registry.register(git);
       const there = await registry.activate(env);
-      assert.equal(there.functions.length, 22);
+      assert.equal(there.functions.length, 23);
       assert.ok((there.blocks[0]?.length ?? 0) < 320, there.blocks[0]);
       const away = await registry.activate({ ...env, workspace: `${root}/outside` });
       assert.deepEqual([away.functions, away.blocks], [there.functions, []]);

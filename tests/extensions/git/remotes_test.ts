@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { gh, ghReads } from "../../../extensions/git/github.ts";
 import { fetchRemote, push } from "../../../extensions/git/remotes.ts";
 import { log } from "../../../extensions/git/history.ts";
 import { status } from "../../../extensions/git/status.ts";
@@ -475,3 +476,121 @@ for (const refusal of [{ mode: "off" as const }, { vouches: false }]) {
     });
   });
 }
+
+async function withGh(
+  test: (remote: Remote & { readonly repo: TestRepository; readonly calls: () => Promise<string> }) => Promise<void>,
+  { prints = '{"number": 12}', allowed = true }: { readonly prints?: string; readonly allowed?: boolean } = {},
+): Promise<void> {
+  await repository(async (repo) => {
+    await repo.write(
+      join(repo.root, "linked/gh"),
+      `#!/bin/sh\nfor arg; do echo "$arg"; done > ${repo.root}/gh.log\necho "$GIT_DIR" >> ${repo.root}/gh.log\nprintf '%s' '${prints}'\n`,
+      { mode: 0o755 },
+    );
+    await withRemote(repo, async (remote) => {
+      await repo.git("remote", "set-url", "origin", "git@github.com:ada/there.git");
+      await test({ ...remote, repo, calls: () => Deno.readTextFile(`${repo.root}/gh.log`) });
+    }, { allowed });
+  });
+}
+
+Deno.test(
+  "git.gh reads the repository of the remote, and one approval can cover further reads",
+  { ignore },
+  async () => {
+    await withGh(async ({ env, asked, calls }) => {
+      const ran = await gh(env, ["pr", "view", "--json", "number"]);
+      assert.deepEqual(ran, { code: 0, text: '{"number": 12}', json: { number: 12 } });
+      assert.equal(await calls(), "pr\nview\n--repo=github.com/ada/there\n--json=number\n--\nmain\n/dev/null\n");
+      await gh(env, ["api", "repos/{owner}/{repo}/pulls/12/comments?per_page=100", "--paginate"]);
+      assert.equal(
+        await calls(),
+        "api\n--method=GET\n--hostname=github.com\n--paginate\n--\nrepos/ada/there/pulls/12/comments?per_page=100\n/dev/null\n",
+      );
+      assert.deepEqual(asked.map(({ what, scope, lasting }) => ({ what, scope, lasting })), [
+        { what: "read github.com/ada/there with gh", scope: "reading github.com/ada/there with gh", lasting: true },
+        { what: "read github.com/ada/there with gh", scope: "reading github.com/ada/there with gh", lasting: true },
+      ]);
+    });
+  },
+);
+
+Deno.test(
+  "git.gh opens a pull request of a pushed branch, with a question that shows its text",
+  { ignore },
+  async () => {
+    await withGh(async ({ env, asked, calls, repo }) => {
+      const create = ["pr", "create", "--title", "Fix", "--body=-w\n$(date)", "--base", "main"];
+      await assert.rejects(
+        gh(env, create),
+        /^Error: Cannot run gh pr create: origin has no branch main; call git\.push\(\)/,
+      );
+      await repo.git("update-ref", "refs/remotes/origin/main", "main");
+      const { text, json } = await gh(env, create);
+      assert.deepEqual({ text, json }, { text: "https://github.com/ada/there/pull/1", json: undefined });
+      assert.equal(
+        await calls(),
+        "pr\ncreate\n--repo=github.com/ada/there\n--title=Fix\n--body=-w\n$(date)\n--base=main\n--head=main\n--\n/dev/null\n",
+      );
+      assert.equal(asked.length, 1);
+      assert.equal(asked[0]?.what, "run gh pr create as you in github.com/ada/there");
+      assert.match(asked[0]?.exact ?? "", /--title=Fix '--body=-w\n\$\(date\)'/);
+      assert.equal(asked[0]?.lasting, false);
+    }, { prints: "https://github.com/ada/there/pull/1" });
+  },
+);
+
+Deno.test("git.gh runs nothing if the user refuses", { ignore }, async () => {
+  await withGh(async ({ env, repo }) => {
+    await assert.rejects(
+      gh(env, ["pr", "list"]),
+      /^Error: Cannot run gh pr list: the user said no; ask the user to run gh$/,
+    );
+    assert.equal(repo.exists("gh.log"), false);
+  }, { allowed: false });
+});
+
+const REFUSED: Readonly<Record<string, readonly [args: readonly string[], why: RegExp]>> = {
+  "another command": [["auth", "token"], /git\.gh runs only pr view/],
+  "an extension of gh": [["toString"], /git\.gh runs only pr view/],
+  "another repository by a flag": [["pr", "view", "1", "--repo", "a/b"], /does not know the flag --repo/],
+  "another repository by an address": [
+    ["pr", "view", "https://github.com/a/b/pull/1"],
+    /not a number, a branch or a path/,
+  ],
+  "a file as the text": [["pr", "comment", "1", "--body-file=/etc/passwd"], /does not know the flag --body-file/],
+  "a file as a short flag": [["pr", "comment", "1", "-F/etc/passwd"], /does not know the flag -F/],
+  "a browser": [["pr", "view", "--web"], /does not know the flag --web/],
+  "another method of the API": [["api", "pulls", "--method", "POST"], /does not know the flag --method/],
+  "another path of the API": [["api", "../../user"], /not a number, a branch or a path/],
+  "a pull request without text": [["pr", "create", "--title", "x"], /it needs --body/],
+  "a flag without its value": [["pr", "list", "--limit"], /--limit needs a value/],
+};
+
+for (const [name, [args, why]] of Object.entries(REFUSED)) {
+  Deno.test(`git.gh refuses ${name}`, { ignore }, async () => {
+    await withGh(async ({ env, asked, repo }) => {
+      await assert.rejects(gh(env, args), why);
+      assert.deepEqual(asked, []);
+      assert.equal(repo.exists("gh.log"), false);
+    });
+  });
+}
+
+Deno.test("a plan may read with git.gh, and may not change", () => {
+  assert.equal(ghReads(["pr", "view", "12"]), true);
+  assert.equal(ghReads(["pr", "merge", "12", "--squash"]), false);
+});
+
+Deno.test("git.gh refuses settings of gh in the workspace", { ignore }, async () => {
+  await withGh(async ({ env, asked, home, repo }) => {
+    await repo.write("gh/config.yml", "");
+    await repo.write(join(home, ".config/x"), "");
+    await Deno.symlink(join(repo.workspace, "gh"), join(home, ".config/gh"));
+    await assert.rejects(
+      gh(env, ["pr", "list"]),
+      /the settings of gh are in .*workspace\/gh, which commands can change/,
+    );
+    assert.deepEqual(asked, []);
+  });
+});

@@ -1,0 +1,240 @@
+import { homedir } from "node:os";
+import process from "node:process";
+import { join } from "node:path";
+import { advised, clip, commandText, type EnvironmentView, isWithin, readForeignJson } from "@vis/extension";
+import { Git, plainReason, spawnOf } from "./git.ts";
+import { askFor, remoteOf } from "./remotes.ts";
+
+export interface GhOptions {
+  readonly remote?: string;
+}
+
+interface Ran {
+  readonly code: number;
+  readonly text: string;
+  /** The value of `text` with `--json`, and of an API call without `--jq`. */
+  readonly json?: unknown;
+}
+
+interface Command {
+  readonly changes: boolean;
+  /** Without these flags, gh would ask in a terminal. */
+  readonly needs?: readonly string[];
+  /** Without a number or branch, the call means the current branch. */
+  readonly ofBranch?: boolean;
+}
+
+const READS: Command = { changes: false }, CHANGES: Command = { changes: true };
+const READS_BRANCH: Command = { changes: false, ofBranch: true };
+const CHANGES_BRANCH: Command = { changes: true, ofBranch: true };
+
+/** Other commands change settings or keys of the user, or work on files and other repositories. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  "pr view": READS_BRANCH,
+  "pr diff": READS_BRANCH,
+  "pr checks": READS_BRANCH,
+  "pr list": READS,
+  "pr create": { changes: true, needs: ["title", "body"] },
+  "pr comment": { changes: true, needs: ["body"], ofBranch: true },
+  "pr review": CHANGES_BRANCH,
+  "pr edit": CHANGES_BRANCH,
+  "pr ready": CHANGES_BRANCH,
+  "pr merge": CHANGES_BRANCH,
+  "pr close": CHANGES_BRANCH,
+  "pr reopen": CHANGES_BRANCH,
+  "issue view": READS,
+  "issue list": READS,
+  "issue create": { changes: true, needs: ["title", "body"] },
+  "issue comment": { changes: true, needs: ["body"] },
+  "issue edit": CHANGES,
+  "issue close": CHANGES,
+  "issue reopen": CHANGES,
+  "run view": READS,
+  "run list": READS,
+  "run rerun": CHANGES,
+  "run cancel": CHANGES,
+  "release view": READS,
+  "release list": READS,
+  api: READS,
+};
+
+/** Other flags of gh read or write files, start a browser, or lead to another repository. */
+const VALUE_FLAGS: readonly string[] =
+  ("json jq limit state label author assignee base head title body search milestone reviewer reason job workflow " +
+    "branch status event user subject attempt match-head-commit add-label remove-label add-assignee remove-assignee " +
+    "add-reviewer remove-reviewer").split(" ");
+const PLAIN_FLAGS: readonly string[] =
+  ("comments log log-failed draft patch name-only approve request-changes required rebase squash merge auto " +
+    "disable-auto delete-branch failed undo paginate").split(" ");
+const FLAGS_OF_API: readonly string[] = ["jq", "paginate"];
+const MAX_BYTES = 1 << 20, TIMEOUT_MS = 120_000, LONGEST_TEXT = 8_000;
+
+export function ghReads(args: unknown): boolean {
+  try {
+    return !parsed(args).command.changes;
+  } catch {
+    return true; // The call throws before gh runs.
+  }
+}
+
+/** Vis asks the user first. Rejects with Error if the user refuses, if git.gh does not allow the arguments, or if gh fails
+ * without output. */
+export async function gh(
+  env: EnvironmentView,
+  args: readonly string[],
+  { remote: named }: GhOptions = {},
+): Promise<Ran> {
+  const { name, command, flags, words } = parsed(args);
+  const cannot = `Cannot run gh ${name}`;
+  const git = await Git.of(env);
+  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const remote = await remoteOf(git, { named, branch: head, cannot, pushes: false });
+  const place = placeOf(remote.url);
+  if (place === null) {
+    throw advised(
+      new Error(`${cannot}: the address of ${remote.name} is ${remote.shown}, not HOST/OWNER/NAME`),
+      "pass {remote: NAME} of a remote on GitHub",
+    );
+  }
+  const { host, repository } = place;
+  if (command.ofBranch && words.length === 0) words.push(head);
+  if (name === "pr create") {
+    const branch = flags.get("head") ?? head;
+    flags.set("head", branch);
+    const ref = `refs/remotes/${remote.name}/${branch}`;
+    if (!branch.includes(":") && (await git.run(["show-ref", "--verify", "--quiet", ref])).code !== 0) {
+      throw advised(new Error(`${cannot}: ${remote.name} has no branch ${branch}`), "call git.push() first");
+    }
+  }
+  const whole = [
+    "gh",
+    ...name === "api"
+      ? ["api", "--method=GET", `--hostname=${host}`]
+      : [...name.split(" "), `--repo=${host}/${repository}`],
+    ...[...flags].map(([flag, value]) => value === null ? `--${flag}` : `--${flag}=${value}`),
+    "--",
+    ...name === "api" ? words.map((word) => `repos/${repository}/${word}`) : words,
+  ];
+  const exact = commandText(whole, {}), shown = `${host}/${repository}`;
+  if (exact.length > LONGEST_TEXT) {
+    throw advised(
+      new Error(`${cannot}: the question has ${exact.length} characters, and the limit is ${LONGEST_TEXT}`),
+      "write a shorter text",
+    );
+  }
+  await refuseSettings(env, cannot);
+  await askFor(env, {
+    cannot,
+    what: command.changes ? `run gh ${name} as you in ${shown}` : `read ${shown} with gh`,
+    exact,
+    why: "gh uses your login on GitHub.",
+    scope: command.changes ? `gh ${name} in ${shown}` : `reading ${shown} with gh`,
+    lasting: !command.changes,
+    program: "gh",
+  });
+  const { code, stdout, stderr, timedOut } = await spawnOf(env)(whole, {
+    ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+  }).catch((error: unknown) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw advised(new Error(`${cannot}: gh is not installed`), "ask the user to install gh and run gh auth login");
+  });
+  env.signal?.throwIfAborted();
+  if (timedOut) throw new Error(`${cannot}: gh ran longer than ${TIMEOUT_MS / 1000} s, the limit`);
+  if (code !== 0 && stdout.trim() === "") throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  const isJson = flags.has("json") && !flags.has("jq") || name === "api" && !flags.has("jq");
+  return { code, text: stdout || stderr, ...isJson ? { json: readForeignJson(stdout) } : {} };
+}
+
+/** A repository around the folder in which gh starts could name programs, so git of gh finds none. */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_DIR: "/dev/null",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_DEBUG: "",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+};
+
+interface Parsed {
+  readonly name: string;
+  readonly command: Command;
+  readonly flags: Map<string, string | null>;
+  readonly words: string[];
+}
+
+function parsed(given: unknown): Parsed {
+  const args = Array.isArray(given) ? given.map(String) : [];
+  const name = args[0] === "api" ? "api" : args.slice(0, 2).join(" ");
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const cannot = `Cannot run gh ${clip(name, 80)}`;
+  if (command === undefined) {
+    throw advised(
+      new TypeError(`${cannot}: git.gh runs only ${Object.keys(COMMANDS).join(", ")}`),
+      "ask the user to run other commands",
+    );
+  }
+  const flags = new Map<string, string | null>(), words: string[] = [];
+  const rest = args.slice(name.split(" ").length);
+  while (rest.length > 0) {
+    const arg = rest.shift() ?? "";
+    if (!arg.startsWith("-")) {
+      const word = name === "api" ? arg.replace(/^\/?(?:repos\/\{owner\}\/\{repo\}\/)?/, "") : arg.replace(/^#/, "");
+      words.push(checkedWord(word, cannot));
+      continue;
+    }
+    const [, flag = "", value] = /^--([a-z-]+)(?:=([^]*))?$/.exec(arg) ?? [];
+    const isText = VALUE_FLAGS.includes(flag) || flag === "comment" && name !== "pr review";
+    const isPlain = PLAIN_FLAGS.includes(flag) || flag === "comment" && name === "pr review";
+    if (!isText && !isPlain || name === "api" && !FLAGS_OF_API.includes(flag)) {
+      throw advised(
+        new TypeError(`${cannot}: git.gh does not know the flag ${clip(arg, 80)}`),
+        name === "api" ? "pass --jq or --paginate only" : "pass the long form, such as --title or --json",
+      );
+    }
+    const text = isText ? value ?? rest.shift() : value;
+    if (isText === (text === undefined)) {
+      throw new TypeError(`${cannot}: --${flag} ${isText ? "needs a value" : "takes no value"}`);
+    }
+    const before = flags.get(flag);
+    flags.set(flag, text === undefined ? null : before ? `${before},${text}` : text);
+  }
+  const lacking = command.needs?.find((flag) => !flags.has(flag));
+  if (lacking !== undefined) throw new TypeError(`${cannot}: it needs --${lacking}`);
+  if (name === "api" && words.length !== 1) {
+    throw new TypeError(`${cannot}: it needs one path below repos/OWNER/NAME, such as pulls/12/comments`);
+  }
+  return { name, command, flags, words };
+}
+
+/** Another address, or a path with dots, could lead to another repository. */
+function checkedWord(word: string, cannot: string): string {
+  if (
+    /^[^\s\\?#%:]+(?::[^\s\\?#%:/][^\s\\?#%:]*)?(?:\?[\w=&.,-]*)?$/.test(word) && !word.split(/[/?]/).includes("..")
+  ) return word;
+  throw advised(
+    new TypeError(`${cannot}: ${JSON.stringify(clip(word, 100))} is not a number, a branch or a path`),
+    "gh runs in the repository of the remote only",
+  );
+}
+
+/** Commands could have changed settings in the workspace, which lead gh to another host. */
+async function refuseSettings({ root, workspace }: EnvironmentView, cannot: string): Promise<void> {
+  const { GH_CONFIG_DIR, XDG_CONFIG_HOME } = process.env;
+  const folder = GH_CONFIG_DIR || join(XDG_CONFIG_HOME || join(homedir(), ".config"), "gh");
+  for (const path of [folder, join(folder, "config.yml"), join(folder, "hosts.yml")]) {
+    const real = await Deno.realPath(path).catch(() => path);
+    if (!isWithin(real, root ?? workspace)) continue;
+    throw advised(
+      new Error(`${cannot}: the settings of gh are in ${real}, which commands can change`),
+      "ask the user to run gh",
+    );
+  }
+}
+
+function placeOf(url: string): { readonly host: string; readonly repository: string } | null {
+  const address = /^(?:https?|ssh):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url) ??
+    /^(?:[^/@:]*@)?([^/@:]+):\/?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url);
+  const [, host = "", repository = ""] = address ?? [];
+  if (!/^[\w.-]+$/.test(host) || repository.split("/").some((part) => /^\.+$/.test(part))) return null;
+  return { host: host.toLowerCase() === "ssh.github.com" ? "github.com" : host.toLowerCase(), repository };
+}
