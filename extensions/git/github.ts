@@ -1,5 +1,4 @@
 import { homedir } from "node:os";
-import process from "node:process";
 import { join } from "node:path";
 import { advised, clip, commandText, type EnvironmentView, isWithin, readForeignJson } from "@vis/extension";
 import { Git, plainReason, spawnOf } from "./git.ts";
@@ -148,6 +147,9 @@ export async function gh(
 /** A repository around the folder in which gh starts could name programs, so git of gh finds none. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_DIR: "/dev/null",
+  // `refuseSettings` checks the usual folder only.
+  GH_CONFIG_DIR: "",
+  XDG_CONFIG_HOME: "",
   GH_PROMPT_DISABLED: "1",
   GH_NO_UPDATE_NOTIFIER: "1",
   GH_DEBUG: "",
@@ -219,8 +221,7 @@ function checkedWord(word: string, cannot: string): string {
 
 /** Commands could have changed settings in the workspace, which lead gh to another host. */
 async function refuseSettings({ root, workspace }: EnvironmentView, cannot: string): Promise<void> {
-  const { GH_CONFIG_DIR, XDG_CONFIG_HOME } = process.env;
-  const folder = GH_CONFIG_DIR || join(XDG_CONFIG_HOME || join(homedir(), ".config"), "gh");
+  const folder = join(homedir(), ".config/gh");
   for (const path of [folder, join(folder, "config.yml"), join(folder, "hosts.yml")]) {
     const real = await Deno.realPath(path).catch(() => path);
     if (!isWithin(real, root ?? workspace)) continue;
