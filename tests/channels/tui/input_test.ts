@@ -203,6 +203,29 @@ Deno.test("a file at Tab is completed; one whose name commands the terminal is n
   }
 });
 
+Deno.test("Enter does not apply a list of completions that is older than the text", async () => {
+  const workspace = await Deno.makeTempDir();
+  try {
+    await Deno.mkdir(join(workspace, "packages"));
+    await Deno.writeTextFile(join(workspace, "packages/index.js"), "");
+    await withScreen([final("ok: 1")], { session: { workspace } }, async ({ screen, engine }) => {
+      screen.type("see @pack");
+      await screen.until("packages/");
+      screen.type(`ages/index.js now${ENTER}`);
+      await screen.until("ok: 1");
+      screen.type("/he");
+      await screen.until("keys and commands");
+      screen.type(`lpless text${ENTER}`);
+      await screen.until("Unknown command /helpless.");
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      const queries = await engine.conversations.queries(branch!);
+      assert.deepEqual(queries.map(({ text }) => text), ["see @packages/index.js now"]);
+    });
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+});
+
 Deno.test("pasted sequences never reach the terminal: not from the history, not from a returned message", async () => {
   const home = await Deno.makeTempDir();
   const evil = Array.from({ length: 12 }, () => "\x1b]0;owned\x07 \x1b[2J \u202e").join("\n");

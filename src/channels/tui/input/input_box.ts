@@ -9,6 +9,7 @@ import {
   visibleWidth,
 } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
+import { REAL_CLOCK } from "../../../domain/kit/concurrency.ts";
 import { counted, harmlessText, visibleText } from "../../../domain/kit/text.ts";
 import { type AtWord, atWords, type ImageReader, pastedPaths } from "./images.ts";
 import { type AttachedImage, type Outgoing, typedText } from "./outgoing.ts";
@@ -19,11 +20,15 @@ const END = "\x1b[201~";
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
+const LIST_AGAIN_MS = 10, LIST_TRIES = 100;
 
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
 /** After one of these keys, which delete several characters, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
+
+/** These keys take the marked completion. */
+const TAKES: readonly KeyId[] = ["enter", "tab"];
 
 const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
@@ -64,6 +69,7 @@ export class InputBox {
   readonly #remembered = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
+  #completed = "";
 
   constructor(tui: TUI, parts: InputParts) {
     this.#tui = tui;
@@ -87,7 +93,14 @@ export class InputBox {
   }
 
   complete(provider: AutocompleteProvider): void {
-    this.#editor.setAutocompleteProvider(provider);
+    this.#editor.setAutocompleteProvider({
+      ...provider,
+      getSuggestions: async (lines, row, column, options) => {
+        const found = await provider.getSuggestions(lines, row, column, options);
+        if (!options.signal.aborted) this.#completed = (lines[row] ?? "").slice(0, column);
+        return found;
+      },
+    });
   }
 
   remember(texts: readonly string[]): void {
@@ -175,6 +188,7 @@ export class InputBox {
     const word = data === " " ? this.#wordBefore() : null;
     if (word !== null) this.#attachTyped(word);
     else {
+      if (this.#isOld && TAKES.some((key) => matchesKey(data, key))) return this.#afterList(data);
       if (this.choosing && CUTS.some((key) => matchesKey(data, key))) this.#editor.handleInput(ESCAPE);
       if (!this.#removesChip(data)) this.#editor.handleInput(data);
     }
@@ -189,6 +203,20 @@ export class InputBox {
     const chips = Object.keys(this.#chips.in(this.#editor.getText()));
     if (chips.length === 0) return lines;
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
+  }
+
+  /** True if the shown list of completions is for an earlier text. */
+  get #isOld(): boolean {
+    return this.choosing && this.#beforeCursor() !== this.#completed;
+  }
+
+  #afterList(data: string): void {
+    this.#wait(async (held) => {
+      for (let tries = 0; held() && this.#isOld && tries < LIST_TRIES; tries++) await REAL_CLOCK.sleep(LIST_AGAIN_MS);
+      if (!held()) return;
+      if (this.#isOld) this.#editor.handleInput(ESCAPE);
+      this.#editor.handleInput(data);
+    });
   }
 
   #begin(): void {
@@ -233,9 +261,13 @@ export class InputBox {
 
   #wordBefore(): AtWord | null {
     if (!this.#parts.takesImages(this.#editor.getText())) return null;
+    const before = this.#beforeCursor(), word = atWords(before).at(-1);
+    return word?.end === before.length && !this.#left.has(word.path) ? word : null;
+  }
+
+  #beforeCursor(): string {
     const { line, col } = this.#editor.getCursor();
-    const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
-    return word?.end === col && !this.#left.has(word.path) ? word : null;
+    return (this.#editor.getLines()[line] ?? "").slice(0, col);
   }
 
   #attachTyped(word: AtWord): void {
