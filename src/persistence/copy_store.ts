@@ -216,8 +216,8 @@ async function beginCopy(
     if (found?.source === source) return JSON.parse(found.mark);
     if (found) {
       throw new UsageError(
-        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}; finish that copy, or use ` +
-          "an empty database",
+        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}; finish that copy, or name ` +
+          "another target",
       );
     }
     await refuseRows(tx, location);
@@ -356,7 +356,6 @@ async function writeRows(
       cells["result"] = to.dialect.largeCell(await putLarge(to, largePieces(from, row.large)));
     }
     await copyContents(row, { from, to });
-    // The types do not show that the cells have the columns of this table.
     await insertRow(to, table, cells as never);
   }
 }
@@ -436,8 +435,8 @@ async function verifyRows(
 
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot finish the copy: ${what} differs, because the source or the copy changed after the copy began; end the ` +
-      "processes that use them, remove the unfinished copy and start again",
+    `Cannot finish the copy: ${what} differs between the source and the copy; end the processes that use them, ` +
+      "remove the unfinished copy and start again",
     "unavailable",
   );
 }

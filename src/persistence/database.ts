@@ -74,7 +74,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 }
 
 export interface DatabaseDialect {
-  /** Vis stores a text of more bytes outside its column. */
+  /** Vis stores a text that exceeds this size outside its column. */
   readonly textBytes: number;
   readonly valueBytes: number;
   readonly contentBytes: number;
@@ -94,7 +94,7 @@ export interface DatabaseDialect {
   byteLength(column: string): string;
   mentionsContent(column: string): string;
   externalId(conversation: string): RawBuilder<string | null>;
-  /** The caller must store the text with `putLarge` first. */
+  /** The caller must store the bytes with `putLarge` first. */
   largeCell(reference: string): string | null;
   newestVersions(
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
@@ -253,7 +253,6 @@ export function toJson(value: Readonly<Record<string, unknown>> | readonly unkno
   return JSON.stringify(value);
 }
 
-/** Only code of this folder writes metadata, so the cast is safe. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
@@ -263,7 +262,7 @@ export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** The store turns `Damage` into a `StoreError` of kind corrupt. */
+/** The store turns `Damage` into a `StoreError` with the code "corrupt". */
 export class Damage extends Error {
   override readonly name = "Damage";
 

@@ -244,7 +244,7 @@ function largeTextStore({ db, location, busyMs, now }: Parts, converted: Convert
       try {
         if (isOwn && await encodingOf(db, large) === null) {
           throw new UsageError(
-            `Cannot read ${large}: the store has no such bytes (dropBytes or vis db prune removed them, or an export omitted them)`,
+            `Cannot read ${large}: the store has no such bytes; they were removed, or an export omitted them`,
           );
         }
         yield* largePieces(db, large);

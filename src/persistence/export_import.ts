@@ -305,7 +305,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
       ? new TextEncoder().encode(one.text)
       : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
-      throw refused(`text ${one.sha256} has another hash, because the text or the hash changed after the export`);
+      throw refused(`text ${one.sha256} does not match its hash`);
     }
     found.set(one.sha256, bytes);
   }

@@ -169,7 +169,7 @@ export class ExtensionStates implements StateStore {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const why = place.branchId === null
       ? `it has ${MAX_KEYS} keys globally, the limit; delete some keys`
-      : `this conversation has had ${MAX_KEYS} keys, the limit, and deleted keys count too; use its keys again`;
+      : `this branch has had ${MAX_KEYS} keys, the limit, and deleted keys count too; reuse its keys`;
     throw new UsageError(`Cannot store another state of ${place.namespace}: ${why}`);
   }
 }
@@ -328,7 +328,7 @@ function equal(db: Database, ...[path, value]: readonly [string, string | number
       `Cannot find states at ${
         clip(path, 100)
       }: each part between dots must have 1 to 100 of the characters A-Z, a-z, ` +
-        "0-9, _, $, @, - and blank",
+        "0-9, _, $, @, - and space",
     );
   }
   return db.dialect.hasJson("text", parts, value);

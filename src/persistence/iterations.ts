@@ -201,7 +201,7 @@ async function runningIteration(tx: Database, iterationId: string) {
   }
   if (row?.status === "running") return row;
   throw new Error(
-    `Cannot end step ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
+    `Cannot change step ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
   );
 }
 

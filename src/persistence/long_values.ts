@@ -254,7 +254,7 @@ export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: strin
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
-/** With `claimedAt`, a claim protects the text from erasure for up to a day, or until `releaseClaim`. */
+/** With `claimedAt`, a claim protects the text from erasure for a day, or until `releaseClaim`. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -319,8 +319,7 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
   if (!stored) {
     throw new BusyError(
-      `Cannot store ${name}: Vis has erased its text, which no request used for a day; send the request with the ` +
-        "text again",
+      `Cannot store ${name}: Vis has erased its text; send the request with the text again`,
     );
   }
   const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
@@ -366,7 +365,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
-    // PostgreSQL keeps a long value in tables of its own, not in `content`.
+    // PostgreSQL keeps long values in other tables than `content`.
     const content = new Content(db);
     await content.load([reference]);
     yield content.bytes(reference);
@@ -448,7 +447,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // A shorter rest of the base can match only at the end of the value.
+      // If less than an anchor of the base is left, it can match only at the end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };

@@ -286,8 +286,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node without a recent heartbeat must not decide which nodes are lost, because the database server itself may have
- * been away. */
+/** A node decides which nodes are lost only after a time of regular heartbeats, because the database server itself may
+ * have been away. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -400,7 +400,6 @@ class EventTable {
       "SELECT query_id, number, body FROM event WHERE query_id = $1 AND number > $2 ORDER BY number LIMIT 500",
       [queryId, number],
     );
-    // The statement guarantees the shape of the rows.
     return rows as unknown as readonly SharedEvent[];
   }
 
@@ -495,7 +494,9 @@ export class PostgresListener {
   async #ask(client: Client, text: string): Promise<void> {
     const answer = client.query(text);
     if (!await settledWithin(answer, this.#options.answerMs)) {
-      throw new ConnectionLost(`Cannot read events: PostgreSQL did not answer within ${this.#options.answerMs} ms`);
+      throw new ConnectionLost(
+        `Cannot listen for events: PostgreSQL did not answer within ${this.#options.answerMs} ms`,
+      );
     }
     await answer;
   }

@@ -19,12 +19,12 @@ export interface OpenStoreOptions {
   /** Returns null if this machine cannot know whether the process exists. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
   /** SQLite: a write that waits longer for another process rejects with `StoreError` of code "busy". PostgreSQL:
-   * `openStore` waits at most this time for the server. */
+   * after this time, `openStore` begins no further attempt to reach the server. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Creates a missing file, and brings the schema up to date. Rejects with `StoreError`, with `UsageError` for an
+/** Creates a missing file, and migrates the schema. Rejects with `StoreError`, with `UsageError` for an
  * unusable URL, or, for a file, with the reason of an aborted `signal`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;

@@ -359,7 +359,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 
-/** Earlier queries are final, so their rows need no snapshot. */
+/** The rows of ended queries do not change, so no snapshot is necessary. */
 export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },

@@ -21,8 +21,8 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes a branch over ends its run as lost, so the row of the run shows whether a process may still
- * write. */
+/** A process that takes a branch over ends the run of the branch as lost, so the row of the run shows whether the
+ * former process may still write. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -50,7 +50,8 @@ export async function runningRun(
   return row;
 }
 
-/** Allows a write after the end of the run, but rejects with `TakenOverError` if another process ended the run. */
+/** Allows a write after the end of the run, but rejects with `TakenOverError` if another process ended the run as
+ * lost. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },

@@ -17,7 +17,8 @@ import type { QueryMetadata } from "./runs.ts";
 
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking reads each match, so a search ranks at most this number of the newest matches. */
+/** Ranking reads each match. If nothing else filters the matches, a search ranks only this number of the newest
+ * matches. */
 const MAX_RANKED = 5000;
 
 /** Scripts with these characters put no spaces between words, or attach endings to words. */

@@ -36,8 +36,8 @@ export interface Store
     LargeTextStore,
     Archive {
   readonly location: string;
-  /** With a null tenant, the store shows rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` always concern
-   * all tenants. */
+  /** With a null tenant, the store shows rows of all tenants, but `states` belongs to the default tenant. `labelUse`,
+   * `sweepLost` and `renewLeases` always concern all tenants. */
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
@@ -55,8 +55,8 @@ export interface Store
 }
 
 export interface ConversationMaintenance {
-  /** A later request does not replace a title of the user. Branches with the same title also get the new title, except
-   * branches that the user has named. */
+  /** A later request does not replace a title of the user. Branches of the conversation with the same title also get the
+   * new title, except branches that the user has named. */
   setTitle(branchId: string, title: string): Promise<void>;
   setWorkspace(conversationId: string, workspace: string): Promise<void>;
   /** Rejects with `BusyError` while a query runs in the conversation. */
@@ -114,7 +114,7 @@ export interface ProcessOwner {
   /** The number `pid` is valid in this space: several hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** `started` is in clock ticks since boot, or "" if unknown. */
+  /** `started` is the start time as the system reports it, or "" if unknown. */
   readonly started: string;
   /** Each part of a process with its own environments has its own number. The process itself has 0. */
   readonly session: number;
@@ -162,7 +162,6 @@ export interface EarlierTurns {
 }
 
 export interface PreviousTurn {
-  /** This id belongs to the newest query, even with `since`. */
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
@@ -178,8 +177,8 @@ export interface PreviousTurn {
   readonly printed?: string;
   readonly changes?: { readonly queryId: string; readonly since: number; readonly diffs: readonly string[] };
   readonly only?: ReadingMode;
-  /** If set, this is the newest query, which left neither work nor an accepted answer. Other fields then describe an
-   * earlier query. */
+  /** If set, this is the newest query, which left neither work nor an accepted answer. Other fields, except `queryId`,
+   * `earlier` and `idle`, then describe an earlier query. */
   readonly since?: { readonly text: string; readonly answer: string };
 }
 
@@ -195,15 +194,15 @@ export interface EndOfIteration {
 }
 
 export interface QueryStore {
-  /** Rejects with `BusyError` while another live process holds the branch. Rejects with `UsageError` for a retry of a
-   * running query, and of any run but the newest of the last query. */
+  /** Rejects with `BusyError` while another live process holds the branch, and if another request has the key. Rejects
+   * with `UsageError` for a retry of a running query, and of any run but the newest of the last query. */
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller must add the messages before a model call shows them. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
-  /** Stores `last`, the end of the last iteration, in the same transaction. A second call rejects with `last`, and
-   * otherwise has no effect. */
+  /** Stores `last`, the end of the last iteration, in the same transaction. A second call with `last` rejects; without
+   * `last`, it has no effect. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns null if no branch of the conversation has an accepted request with the key, or a begun request of the last
    * day. */
@@ -252,7 +251,7 @@ export interface StoredBlock {
   readonly reads: readonly string[];
   readonly madeFrom?: ReadonlyMap<string, readonly string[]> | null;
   readonly literal: boolean;
-  /** The value is codec bytes, or null if the block has no value to keep. */
+  /** The value is codec bytes. Null means that the block has no value, or that the value exceeds 1 MiB. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly saved: readonly VariableImage[];
 }
@@ -316,7 +315,7 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** The newest variable comes first, and system variables are among them. */
+  /** The variable with the newest version comes first. System variables are among them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them. */
@@ -342,8 +341,8 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Without `isOwn`, a claim protects the bytes for up to a day, until a stored variable refers to them. With `isOwn`,
-   * each piece must begin with a random number, so that no other text shares the piece. */
+  /** Without `isOwn`, a claim protects the bytes for a day, or until a stored variable refers to them. With `isOwn`, each
+   * piece must begin with a random number, so that no other text shares the piece. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** With `isOwn`, missing bytes are an error of the caller and no damage. */
   largePieces(large: string, options?: { readonly isOwn?: boolean }): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -444,7 +443,7 @@ export interface NodeStore {
   /** Resolves with false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** `done` tells whether the query accepted the command. */
+  /** `done` is true if the query accepted the command. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
   /** Resolves with null while the command waits, and otherwise with `done`, or with false if the query ended first. */
   outcome(id: string): Promise<boolean | null>;

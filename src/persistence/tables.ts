@@ -73,7 +73,7 @@ const OF_QUERY = `t.query_id IN (${RUNS})`;
 const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
-/** Each table follows the tables to which it refers. The migrations make the tables, and a test compares both with this
+/** Each table follows the tables to which it refers. The migrations make the tables, and a test compares them with this
  * description. */
 export const TABLES = {
   conversationSoul: {
@@ -397,7 +397,6 @@ export function snakeCase(name: string): string {
   return found;
 }
 
-/** The schema and the queries bound the number of names, so this map stays small. */
 const CAMEL_NAMES = new Map<string, string>();
 
 export function columnName(name: string): string {

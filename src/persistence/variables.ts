@@ -250,7 +250,7 @@ interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** The newest variable comes first. A version of the branch precedes a version of an ancestor. */
+/** The variable with the newest version comes first. A version of the branch precedes a version of an ancestor. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },

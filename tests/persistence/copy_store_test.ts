@@ -235,7 +235,7 @@ test("the source is written while it is copied; a change between two attempts is
   await store.close();
   await assert.rejects(copy(file, other), (error: Error) => {
     return error instanceof StoreError &&
-      /of conversation_state differs, because the source or the copy changed/.test(error.message);
+      /of conversation_state differs between the source and the copy/.test(error.message);
   });
 });
 

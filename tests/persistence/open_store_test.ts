@@ -129,7 +129,7 @@ Deno.test("openStore() waits for a lock, then names the process that holds it", 
     using other = new DatabaseSync(path);
     await chmod(path, 0o600);
     other.exec("BEGIN IMMEDIATE; CREATE TABLE x (a)");
-    await refused(path, "busy", /another process is writing to it/);
+    await refused(path, "busy", /another process has locked it/);
     const opening = openStore({ path, busyMs: 60_000 });
     setTimeout(() => other.exec("ROLLBACK"), 20);
     await (await opening).close();
@@ -165,7 +165,7 @@ Deno.test("a damaged file is an error of code corrupt, and check() reports it wi
       name: "StoreError",
       code: "corrupt",
       message:
-        /^Cannot use database .* it is damaged \(.*; vis db check lists .*, vis db restore COPY restores a backup/,
+        /^Cannot use database .* it is damaged \(.*; vis db check may list more damage, and vis db restore COPY restores a backup/,
     });
     assert.ok((await damaged.check()).length > 0);
     await damaged.close();

@@ -101,7 +101,7 @@ export class PostgresDatabase extends Database {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       const { error } = outcome;
-      // If this process has written before, a read-only server has probably been replaced by another server.
+      // If this process has written before, the server probably became read-only in a failover.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
       else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
@@ -571,7 +571,8 @@ interface Rows {
   readonly rows: ResultRow[];
 }
 
-/** A statement with several rows sends its cells as JSON, so a row with a larger cell gets its own statement. */
+/** A statement with several rows sends its cells as JSON, so a row with a cell above this length gets its own
+ * statement. */
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
@@ -631,7 +632,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** The read does not see the change of its own statement. */
+/** Both parts are one statement, so neither part sees the effect of the other. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);

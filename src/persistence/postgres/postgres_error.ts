@@ -6,8 +6,8 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [
     /^28P01/,
     "unavailable",
-    "PostgreSQL refused the user or the password; check the user in the URL, and VIS_DATABASE_PASSWORD or " +
-    "VIS_DATABASE_PASSWORD_FILE",
+    "PostgreSQL refused the user or the password; check the user in the URL, and the password in " +
+    "VIS_DATABASE_PASSWORD, VIS_DATABASE_PASSWORD_FILE or the URL",
   ],
   [
     /^28/,
@@ -24,9 +24,13 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
     "default_transaction_read_only off",
   ],
   [/^53100/, "full", "the disk of the PostgreSQL server is full; free space and try again"],
-  [/^53/, "busy", "PostgreSQL has too many connections or too little memory; try again"],
-  [/^57014/, "busy", "PostgreSQL cancelled an operation, because of statement_timeout or of a person; try again"],
-  [/^(40|55P03)/, "busy", "another write, of this process or another one, conflicts with this one; try again"],
+  [/^53/, "busy", "PostgreSQL has too many connections, too little memory or another exceeded limit; try again"],
+  [
+    /^57014/,
+    "busy",
+    "PostgreSQL cancelled an operation, because of statement_timeout or a request to cancel it; try again",
+  ],
+  [/^(40|55P03)/, "busy", "another operation on the database conflicts with this one; try again"],
   [/^XX00[12]/, "corrupt", "PostgreSQL reports damaged data; restore a backup"],
 ];
 
@@ -122,8 +126,7 @@ export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Returns whether a transaction could not store its mark, because `settle` ran first or the run of the transaction has
- * changed. */
+/** Returns whether a transaction could not store its mark. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";
@@ -138,7 +141,7 @@ function refusalWords(error: Error): string | undefined {
 }
 
 function isClosed(error: Error): boolean {
-  // deno-lint-ignore vis/no-message-parsing -- the driver gives a pool that ended no code
+  // deno-lint-ignore vis/no-message-parsing -- the driver's error for an ended pool has no code
   return /pool after calling end|driver has already been destroyed/.test(error.message);
 }
 

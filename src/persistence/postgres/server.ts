@@ -87,7 +87,7 @@ interface ServerOptions {
 }
 
 /** A silent connection is lost, unless a second connection shows that the server works on the statement, or cannot
- * tell. */
+ * check this. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -127,7 +127,7 @@ export class Server {
     return this.#fault;
   }
 
-  /** Waits up to `patienceMs` for a lost server, and rejects with the error of the last attempt. */
+  /** Repeats attempts to reach a lost server for `patienceMs`, and rejects with the error of the last attempt. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -217,7 +217,7 @@ export class Server {
     const within = (limit: number): void => {
       timers.push(
         setTimeout(
-          () => reject(new ConnectionLost(`Cannot reach PostgreSQL: it did not answer within ${limit} ms`)),
+          () => reject(new ConnectionLost(`Cannot reach PostgreSQL: no connection was ready within ${limit} ms`)),
           limit,
         ),
       );
@@ -424,7 +424,7 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** A killed process leaves its mark, which another process deletes a day later or more. */
+/** A killed process leaves its mark, which another process deletes at least a day later. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 /** Writes of a process run one after the other, so one row per process is enough. */
@@ -446,7 +446,7 @@ class LastWrite {
     this.#known = mark;
   }
 
-  /** A transaction that stores its mark after this change fails. */
+  /** An earlier transaction that stores its mark after this change fails. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }
@@ -503,7 +503,7 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** The default is verified TLS, or no TLS for a server on this machine. */
+/** The default is verified TLS, or no TLS for a socket or a loopback address. */
 export function readAddress(text: string, password?: string): Address {
   // `URL` needs a host, but the URL of a socket names its host in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));

@@ -65,7 +65,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
     return part();
   } catch (error) {
     if (isBusy(error) || (error instanceof Error && systemError(error, path))) throw error;
-    return [`SQLite cannot read a part of the database: ${messageOf(error)}`];
+    return [`Vis cannot read a part of the database: ${messageOf(error)}`];
   }
 }
 
@@ -112,7 +112,7 @@ function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
   const named = bad.slice(0, TOLD).map((one) =>
     `The content ${one} has changed since Vis stored it, or a part of it is missing${contentUsers(db, one)}`
   );
-  return bad.length > TOLD ? [...named, `${counted(bad.length - TOLD, "other content")} changed too`] : named;
+  return bad.length > TOLD ? [...named, `The same applies to ${counted(bad.length - TOLD, "other content")}`] : named;
 }
 
 function values(db: DatabaseSync): string[] {
@@ -125,7 +125,7 @@ function values(db: DatabaseSync): string[] {
   const named = bad.slice(0, TOLD).map((id) =>
     `The value ${id} has changed since Vis stored it${rowPlace(db, { table: "expressionState", id })}`
   );
-  return bad.length > TOLD ? [...named, `${counted(bad.length - TOLD, "other value")} changed too`] : named;
+  return bad.length > TOLD ? [...named, `The same applies to ${counted(bad.length - TOLD, "other value")}`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -156,8 +156,7 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Compares the texts of the search index with the texts of the tables. SQLite itself compares the words of the index
- * with its texts. */
+/** `PRAGMA integrity_check` compares the words of the index with its texts, so this function compares only the texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

@@ -156,7 +156,7 @@ export class Transactions {
     }
   }
 
-  /** On a full disk, SQLite ends the transaction itself. */
+  /** After some errors, such as a full disk, SQLite ends the transaction itself. */
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.command("rollback");
   }
@@ -164,7 +164,7 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Throws for an unreadable page, where `StatementSync.iterate()` would end like after the last row. */
+/** Throws for an unreadable page, where `StatementSync.iterate()` would end as after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {

@@ -29,7 +29,7 @@ export async function copyDatabase(
   }
 }
 
-/** The name may lead to another file at any time, so all steps use one descriptor. */
+/** The name may lead to another file at any time, so Vis sets the owner and the mode through the descriptor. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },

@@ -102,7 +102,7 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
   }
 }
 
-/** `link` fails if the name exists. On a disk without links, Vis relies on `exists`. */
+/** `link` fails if the name exists. On a file system without hard links, Vis relies on `exists`. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -124,10 +124,9 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** A new connection waits less than this time for a lock, then opens the path again, and finds the new file. */
+/** `openStore` waits less than this time for a lock, then opens the path again, and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** Vis copies and checks the backup before it changes the database. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -187,7 +186,7 @@ async function replace(
   }
 }
 
-/** Returns null if the file is too damaged for SQLite. Throws `StoreError` while another process uses the file. */
+/** Returns null if the file is too damaged for SQLite. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);
@@ -205,7 +204,7 @@ async function dropLog(path: string): Promise<void> {
   for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
 }
 
-/** Local time would be ambiguous once a year. */
+/** Local time is ambiguous after clocks are set back. */
 function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
@@ -243,6 +242,7 @@ function rebuild(db: DatabaseSync, target: string): void {
     made.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (const { sql } of objects(db, "type = 'table'")) made.exec(sql);
     for (const { name } of objects(db, "type = 'table'")) copyRows(db, { made, table: name });
+    // Triggers would fire for the copied rows, so Vis creates them after the rows.
     for (const { sql } of objects(db, "type <> 'table'")) made.exec(sql);
     made.exec("COMMIT; INSERT INTO search (search) VALUES ('optimize'); PRAGMA synchronous = FULL");
     made.exec("PRAGMA journal_mode = DELETE");
@@ -256,7 +256,6 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** Triggers come last, so that copied rows do not fire them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -304,7 +303,7 @@ interface Options {
   readonly busyMs: number;
 }
 
-/** The process of a running query renews its lease, so an older lease belongs to a lost process. */
+/** The process of a running query renews its lease more often than this. */
 const STALE_MS = 120_000;
 
 const titleOf = (conversation: string): string =>
@@ -312,7 +311,6 @@ const titleOf = (conversation: string): string =>
 
 const REQUESTS = "count(DISTINCT iif(k.conversation_state_id IS NULL, q.id, NULL))";
 
-/** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),

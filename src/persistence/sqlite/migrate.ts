@@ -34,8 +34,8 @@ interface Known {
   readonly path: string;
 }
 
-/** Each file has its own transaction, so a failure leaves the previous version. A database with data first gets a copy
- * at `<path>.before-V<n>`. */
+/** Each file has its own transaction, so a failure leaves the previous version. If a database file contains
+ * conversations, Vis first copies it to `<path>.before-V<n>`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -157,7 +157,7 @@ async function keepCopy(path: string, version: number): Promise<void> {
     if (!(error instanceof StoreError && error.code === "corrupt")) throw error;
     throw new StoreError(
       `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; restore a backup, or ` +
-        "export its conversations with the version that created it",
+        "export its conversations with the previous version of Vis",
       "corrupt",
       { cause: error },
     );
@@ -181,7 +181,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   const found = schemaObjects(db);
   return [...schemaObjects(made)].flatMap(([name, sql]) => {
     if (!found.has(name)) return [`The ${name} is missing`];
-    return found.get(name) === sql ? [] : [`The ${name} differs from the one of this schema`];
+    return found.get(name) === sql ? [] : [`The ${name} differs from schema V${version}`];
   });
 }
 

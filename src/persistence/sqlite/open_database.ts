@@ -22,12 +22,12 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
-  // The last connection removes the log, so a log means that a process uses the database or was killed.
+  // The last connection removes the log when it closes, so a log may come from a killed process.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Vis must not change the mode or the journal of a file before it knows that the file is a sound database of Vis.
+    // Vis must not change the mode or the journal of another program's file.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -78,8 +78,7 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
- * `StoreError` for a foreign or newer one. */
+/** Neither creates nor migrates the database. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
@@ -88,7 +87,7 @@ export async function openExisting(path: string, action: string): Promise<Existi
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
-  if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist; correct the path`);
+  if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist; name another file`);
   if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file; name another file`);
   await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
@@ -134,13 +133,13 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** A file of another owner keeps its mode. */
+/** Only the owner of a file and root can change its mode. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
 }
 
-/** This process must have no connection to the database, because closing a file releases its locks. */
+/** This process must have no connection to the database: closing the file here would release its locks. */
 async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
@@ -154,7 +153,7 @@ function refuseOtherSchema(
   if (what !== undefined) throw damaged(path, { what });
 }
 
-/** Foreign keys are off. Returns null while another connection has the database open. */
+/** Foreign keys are off. Returns null if another connection keeps the database in WAL mode. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -183,7 +182,7 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** SQLite continues to write to a removed or replaced file, which later readers do not see. */
+/** SQLite continues to write to a removed or replaced file. Later readers of the path do not see these writes. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
@@ -214,7 +213,7 @@ export class OpenFiles {
     }
     if (this.#logs.every(([path, identity]) => identityOf(path) === identity)) return "";
     return "its log (-wal or -shm) was removed or replaced while it was in use, so later changes may be lost; " +
-      "end every process that uses it, then run vis db check";
+      "end every process that uses the database, then run vis db check";
   }
 
   check(): void {
@@ -267,17 +266,17 @@ async function readBegin(file: FileHandle): Promise<Begin> {
 /** All databases of Vis have these values in the header (https://www.sqlite.org/fileformat.html). */
 function damageOf(header: Buffer): string | null {
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "its header does not begin like a database";
-  if (header.readUInt16BE(16) !== 4096) return "its header has another page size";
+  if (header.readUInt16BE(16) !== 4096) return "the page size in its header is not 4096";
   const versions = header.readUInt16BE(18);
-  if (versions !== 0x0101 && versions !== 0x0202) return "its header has an unknown kind of journal";
-  if (header.readUInt32BE(20) !== 0x00402020) return "its header has another layout of pages";
-  if (header.readUInt32BE(44) !== 4) return "its header has another format of the schema";
-  if (header.readUInt32BE(56) !== 1) return "its header has another encoding of texts";
+  if (versions !== 0x0101 && versions !== 0x0202) return "the journal mode in its header is unknown";
+  if (header.readUInt32BE(20) !== 0x00402020) return "the page layout in its header is unknown";
+  if (header.readUInt32BE(44) !== 4) return "the schema format in its header is not 4";
+  if (header.readUInt32BE(56) !== 1) return "the text encoding in its header is not UTF-8";
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
   return empty ? null : "its header has settings that no database of Vis has";
 }
 
-/** With an empty log, the file has the number of pages in its header. */
+/** If the log is empty, the header contains the number of pages of the file. */
 function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
   return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in its header" : null;
@@ -306,8 +305,8 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** For SQLite, a frame with a wrong checksum ends the log, and later data would be lost. Damage in the last frame of
- * the last transaction does not count: an interrupted write looks the same. */
+/** For SQLite, a frame with a wrong checksum ends the log, and later data would be lost. Damage that no complete
+ * transaction follows does not count: an interrupted write looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;
@@ -350,7 +349,7 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28) && pageBytes >= 512 && pageBytes <= 65536;
 }
 
-/** Returns the first frame with a wrong checksum that a complete transaction of the same log follows. */
+/** Returns the first invalid frame if a valid commit frame of the same log follows it. */
 async function firstGap(file: FileHandle, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);

@@ -94,7 +94,7 @@ export class SqliteDatabase extends Database {
     this.#connection.close();
   }
 
-  /** SQLite allows one writer at a time, so a named lock has no effect. */
+  /** SQLite allows one writer at a time, so a write needs no named lock. */
   override lock(): Promise<void> {
     return Promise.resolve();
   }

@@ -14,7 +14,7 @@ const SYSTEM: readonly Rule[] = [
   [
     /EFBIG|file too large/i,
     "full",
-    "a file would exceed the limit on its size (ulimit -f); raise the limit and try again",
+    "a file would exceed the limit on its size (ulimit -f, or the file system's); raise the limit and try again",
   ],
   [
     /EROFS|read-only file system/i,
@@ -24,7 +24,7 @@ const SYSTEM: readonly Rule[] = [
   [
     /EMFILE|ENFILE|too many open files/i,
     "unavailable",
-    "too many files are open (ulimit -n); raise the limit and try again",
+    "too many files are open; raise the limit (ulimit -n) or close programs, and try again",
   ],
   [
     /EACCES|EPERM|permission denied|access to .* denied|NotCapable|access permission/i,
@@ -53,11 +53,6 @@ const VAGUE: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [
   [/is not a database/, "corrupt", "the file is not a database; choose another file with --db"],
-  [
-    /malformed|corrupt|SyntaxError/,
-    "corrupt",
-    "the file is damaged; replace it with a backup, or choose another file with --db",
-  ],
   [/EISDIR|is a directory/i, "unavailable", "it is a folder; choose a file with --db"],
   [
     /ENOTDIR|EEXIST|not a directory/i,
@@ -82,7 +77,7 @@ const OURS = [StoreError, UsageError, BusyError] as const;
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
-  if (isBusy(error)) return say("busy", "another process is writing to it; try again when that process has finished");
+  if (isBusy(error)) return say("busy", "another process has locked it; try again when that process has finished");
   if (error instanceof Damage) return damaged(location, { what: error.what, cause: error });
   const system = systemError(error, location);
   if (system) return system;
@@ -102,7 +97,8 @@ export function toStoreError(error: unknown, location: string): unknown {
       `an operation failed in SQLite${number === null ? "" : ` (error ${number})`}; report the failure`,
     );
   }
-  return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
+  if (!/^E[A-Z]+$/.test(code)) return error;
+  return say("unavailable", `the system reported ${code}; choose another file with --db`);
 }
 
 /** A virtual table reports damage in other words, so the message is not enough. */
@@ -119,7 +115,7 @@ export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
 ): StoreError {
-  const advice = "vis db check lists damage that Vis can read, and vis db restore COPY restores a backup";
+  const advice = "vis db check may list more damage, and vis db restore COPY restores a backup";
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
@@ -172,7 +168,7 @@ export function breaksRule(error: unknown): error is Error {
 }
 
 function says(error: unknown, words: RegExp): boolean {
-  // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
+  // deno-lint-ignore vis/no-message-parsing -- errors of exec and of opening have no number
   return error instanceof Error && words.test(error.message);
 }
 

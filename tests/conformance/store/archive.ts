@@ -221,7 +221,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
         [{ ...archive, contents: archive.contents.slice(1) }, /the file lacks (?:row|text) /],
         [
           { ...archive, contents: [{ sha256: archive.contents[0]!.sha256, text: "other" }] },
-          /text \S+ has another hash, because/,
+          /text \S+ does not match its hash/,
         ],
       ];
       for (const [bad, why] of cases) {

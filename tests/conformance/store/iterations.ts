@@ -128,8 +128,8 @@ export const storeIterationCases: readonly StoreCase[] = [
     async run(store) {
       const { queryId } = await begun(store);
       const id = await iterate(store, { queryId, position: 0, blocks: [block("1")] });
-      await assert.rejects(store.endIteration(id, iterationEnd([block("2")])), /Cannot end step .*status done/);
-      await assert.rejects(store.endIteration("x", iterationEnd([])), /Cannot end step x: it does not exist/);
+      await assert.rejects(store.endIteration(id, iterationEnd([block("2")])), /Cannot change step .*status done/);
+      await assert.rejects(store.endIteration("x", iterationEnd([])), /Cannot change step x: it does not exist/);
       assert.equal((await store.iterations(queryId))[0]?.blocks.length, 1);
     },
   },

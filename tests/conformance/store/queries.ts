@@ -75,7 +75,7 @@ export const storeQueryCases: readonly StoreCase[] = [
       assert.deepEqual([stored?.status, stored?.blocks.map(({ code }) => code)], ["done", ["a"]]);
       assert.deepEqual((await store.variables(branchId)).map(({ name }) => name), ["$answer", "a"]);
       const again = store.endQuery(queryId, queryEnd(), { iterationId, iteration });
-      await assert.rejects(again, /Cannot end step .* it has the status done/);
+      await assert.rejects(again, /Cannot change step .* it has the status done/);
       await store.beginQuery(newQuery(branchId, "next"));
     },
   },

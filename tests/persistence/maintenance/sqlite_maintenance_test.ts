@@ -31,7 +31,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await writeFile(target, "mine");
     await assert.rejects(new SqliteMaintenance({ path }).backup(join(folder, "x.db")), {
       name: "UsageError",
-      message: `Cannot back up ${path}: the file does not exist; correct the path`,
+      message: `Cannot back up ${path}: the file does not exist; name another file`,
     });
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteMaintenance({ path }).backup(target), {

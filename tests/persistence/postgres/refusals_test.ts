@@ -81,11 +81,11 @@ test("reads that are always in conflict end", async (postgres) => {
 });
 
 const TOLD = [
-  ["40001", /another write, of this process or another one, conflicts with this one; try again/, 503],
-  ["40P01", /another write, of this process or another one, conflicts with this one; try again/, 503],
+  ["40001", /another operation on the database conflicts with this one; try again/, 503],
+  ["40P01", /another operation on the database conflicts with this one; try again/, 503],
   ["53100", /the disk of the PostgreSQL server is full; free space/, 503],
-  ["53200", /too many connections or too little memory; try again/, 503],
-  ["53300", /too many connections or too little memory; try again/, 503],
+  ["53200", /too many connections, too little memory or another exceeded limit; try again/, 503],
+  ["53300", /too many connections, too little memory or another exceeded limit; try again/, 503],
   ["25006", /PostgreSQL or the database is read-only; give the address of the primary server/, 503],
 ] as const;
 

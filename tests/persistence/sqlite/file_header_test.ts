@@ -35,7 +35,7 @@ Deno.test("headerDamage() names a header that is another one than SQLite wrote",
     const bytes = await Deno.readFile(path);
     bytes[47] = 6;
     await Deno.writeFile(path, bytes);
-    assert.equal(await headerDamage(path), "its header has another format of the schema");
+    assert.equal(await headerDamage(path), "the schema format in its header is not 4");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
