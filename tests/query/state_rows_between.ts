@@ -69,7 +69,7 @@ export const BETWEEN: readonly StateRow[] = [
       }, { settings: { budget: 1 } }),
   },
   {
-    state: "last call",
+    state: "last call, for `max_iterations`",
     event: "the answer again does not fit the caller's schema",
     next: "ended: `answer_schema`, with the errors",
     drive: () => {

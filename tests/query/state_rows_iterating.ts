@@ -194,7 +194,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "a block makes progress, at most two iterations left",
+    event: "`extending`, a block makes progress, at most two iterations left",
     next: "iterating; four more in the budget, up to the ceiling, in the next header",
     drive: () =>
       play([replyJson("1 + 1"), replyJson("2 + 2"), replyJson("3 + 3"), ANSWERS], ({ header }) => {
