@@ -14,14 +14,14 @@ export interface TestOptions {
   readonly config?: unknown;
   /** Extensions that the extension requires. */
   readonly others?: readonly Extension[];
-  /** Receives the entries that the extension would log. */
+  /** Receives the entries that the extension would log, without the level "debug". */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
 export interface TestedExtension {
   /** The result of `activate`. */
   readonly isActive: boolean;
-  /** The section of the extension in the system message. */
+  /** The section of the extension in the system message; with `shown: 0`, also a line for each symbol. */
   readonly prompt: string;
   /** Calls a function by its name in a block (`"search.find"`), with its hooks and the checks of its arguments. Rejects
    * with the error that the model would see. */
