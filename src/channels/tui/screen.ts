@@ -91,6 +91,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 
 const ESC = "\x1b";
 const LOOK_MS = 1_000, WATCH_MS = 400, ASKED_MS = 5_000, PAUSE_MS = 5_000;
+const UNDO_LOOKS = 5;
 /** The demo has scripted replies to this request. */
 export const DEMO_REQUEST = "How many files and lines are there?";
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
@@ -728,11 +729,22 @@ export class Screen implements PanelActions {
   async #follow(): Promise<void> {
     const { signal } = this.#left;
     const { clock = REAL_CLOCK } = this.#parts;
-    while (!signal.aborted) {
+    for (let looks = 1; !signal.aborted; looks++) {
       await clock.sleep(this.chat.isElsewhere ? WATCH_MS : LOOK_MS, signal).catch(() => {});
+      if (signal.aborted) return;
       // If the database fails, the next request shows the fault.
-      if (!signal.aborted) await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
+      await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
+      if (looks % UNDO_LOOKS === 0) await this.#lookAtUndone().catch(() => {});
     }
+  }
+
+  async #lookAtUndone(): Promise<void> {
+    const { branch, running } = this.chat, before = this.#undoneQueries;
+    if (branch === null || running !== null || !this.#looked) return;
+    await this.#readUndone();
+    if (before === this.#undoneQueries) return;
+    const changed = await this.#changedElsewhere(branch);
+    if (changed !== "") this.tell(changed);
   }
 
   #submit(outgoing: Outgoing): void {

@@ -59,6 +59,7 @@ class Thread {
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
+    addEventListener("focus", look);
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || entry.value.shows !== "page") return;
       look();
@@ -503,9 +504,11 @@ async function redo(conversation: string): Promise<Undone> {
 }
 
 async function change(conversation: string, body: unknown): Promise<Undone> {
-  const done = await json<Undone>(inApi("conversations", conversation, "undo"), { method: "POST", body });
-  await load(conversation);
-  return done;
+  try {
+    return await json<Undone>(inApi("conversations", conversation, "undo"), { method: "POST", body });
+  } finally {
+    await load(conversation);
+  }
 }
 
 export const changes = { latest, load, look, of, undo, redo };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_PREFS } from "../../../src/channels/tui/prefs.ts";
 import { join } from "node:path";
+import { HandClock } from "../../helpers/hand_clock.ts";
 import fs from "../../../extensions/fs/mod.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { commandsOf, keyRows } from "../../../src/channels/tui/commands.ts";
@@ -131,7 +132,8 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
       replyJson('await fs.edit("a.ts", { old: "two", new: "three" })'),
       replyJson('await fs.writeFile("b.ts", "new\\n")', { final: "Done: second" }),
     ];
-    const options = { engine: { extensions: [fs], workspace }, session: { workspace }, parts: { extensions } };
+    const clock = new HandClock();
+    const options = { engine: { extensions: [fs], workspace }, session: { workspace }, parts: { extensions, clock } };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (const [at, word] of ["first", "second"].entries()) {
         screen.type(`${word}${ENTER}`);
@@ -172,6 +174,15 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
       assert.deepEqual(undos, ["second 1", "second 0", "first 0"]);
       screen.type(`/redo${ENTER}`);
       await screen.until(/Reapplied changes of request 2 in b\.ts, a\.ts/);
+      setSecond(true, true);
+      let isShown = false;
+      const shownNow = screen.until(/Request 2 was undone elsewhere/).finally(() => isShown = true);
+      while (!isShown) {
+        clock.pass(1_000);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      await shownNow;
+      await screen.until(/· undone · \/redo/);
     });
   });
 });
