@@ -110,10 +110,14 @@ export function reviewTarget(request: string): ReviewTarget | null {
   return null;
 }
 
+export function instructionsOf(request: string, { name }: ReviewTarget): string {
+  return request.slice(changesOf(name).length).trim();
+}
+
 export function titleOfRequest(request: string): string {
   const target = reviewTarget(request);
   if (target === null) return request;
-  const instructions = request.slice(changesOf(target.name).length).trim();
+  const instructions = instructionsOf(request, target);
   const title = `Review: ${target.kind === "uncommitted" ? "uncommitted changes" : target.name}`;
   return instructions === "" ? title : `${title}, ${instructions}`;
 }

@@ -1,4 +1,4 @@
-import { requestOfPrompt, reviewRequest } from "./stored_query.ts";
+import { instructionsOf, requestOfPrompt, reviewRequest, reviewTarget } from "./stored_query.ts";
 
 export interface TypedCommand {
   readonly name: string;
@@ -20,6 +20,15 @@ export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | 
   if (name === "plan") return { text: rest.trim(), only: name };
   if (prompt !== null) return { text: requestOfPrompt(prompt, rest.trim()) };
   return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
+}
+
+/** Returns the line that a user types for this request; the reverse of `requestOfCommand`. */
+export function lineOfRequest({ text, only }: { readonly text: string; readonly only?: string | undefined }): string {
+  if (only === "plan") return `/plan ${text}`;
+  const target = only === "review" ? reviewTarget(text) : null;
+  if (target === null) return text;
+  const instructions = instructionsOf(text, target), gap = target.name === "" ? "\n" : " ";
+  return `/review ${target.name}`.trim() + (instructions === "" ? "" : gap + instructions);
 }
 
 export function reviewOf(rest: string): [target: string, instructions: string] {

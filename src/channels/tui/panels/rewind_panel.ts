@@ -1,4 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
+import { lineOfRequest } from "../../../domain/query/typed_request.ts";
 import { type FileChange, keptText, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { wrapped } from "../text/wrapped.ts";
@@ -106,8 +107,8 @@ class RewindPanel extends BasePanel {
   }
 
   #rewind({ changes, talk }: { readonly changes: readonly string[]; readonly talk: boolean }): void {
-    const { query: { queryId, text }, position } = this.#moment;
-    const to = talk ? { point: { queryId, position }, text: position < 0 ? text : "" } : null;
+    const { query, position } = this.#moment, { queryId } = query;
+    const to = talk ? { point: { queryId, position }, text: position < 0 ? lineOfRequest(query) : "" } : null;
     this.leaveFor(() => this.parts.act.rewind({ changes, to }));
   }
 }
