@@ -1,6 +1,6 @@
 import { type Figure, isMet, spreadOf } from "./figure.ts";
 
-const HEAD = ["figure", "run as", "median", "min – max", "bar", "", ""];
+const HEAD = ["figure", "run as", "median", "min – max", "target", "", ""];
 
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [HEAD, ...figures.map(rowOf)];
