@@ -54,7 +54,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "final refused for the same reason twice in a row",
+    event: "a final with text refused for the same reason twice in a row",
     next: "ended: `answered`, confidence low, with a note",
     drive: async () => {
       const failing = replyJson(["const seen = 1", 'throw new Error("broken")'], { final: "Fine" });
