@@ -248,14 +248,17 @@ async function approved(
   const seen = await Promise.all(
     secrets.map((path) => realpath(resolve(workspace, path)).catch(() => resolve(workspace, path))),
   );
+  let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
   for (const path of seen) {
     const folder = [root, ...readFolders].find((one) => isWithin(path, one));
     const named = folder === root ? relative(root, path) : path;
     if (folder === undefined || !isSecretFile(named, env.secrets ?? [])) continue;
+    // Vis does not hide the file from the command, which can then change it like other files.
+    const may = isWithin(path, all ? root : workspace) ? "read and change" : "read";
     needs.push({
-      does: `read ${named}, which may hold keys`,
+      does: `${env.onlyReads ? "read" : may} ${named}, which may hold keys`,
       option: commandText(["--set", `secrets=!${named}`], {}),
-      scope: `reading ${named} by commands`,
+      scope: `commands that ${may} ${named}`,
       scopes: [`the secret file ${named} for commands`],
     });
   }
@@ -270,7 +273,6 @@ async function approved(
   const others = placed.filter((path) => repositoryOf(path, root) === null);
   const named = await Promise.all(others.map(realPath));
   const around = named.filter((path) => !isWithin(path, workspace) && isWithin(path, root));
-  let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
   const asksForAll = around.length > 0 && !all;
   const paths = named.filter((path) => !isWithin(path, root));
   for (const path of paths) {
