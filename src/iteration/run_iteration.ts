@@ -41,8 +41,8 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
   announced.catch(() => {}); // If the model call fails first, the caller gets the error of the call.
-  const { reasoning, prefer = null } = input;
-  const asked = await askModel(frame, { messages, reasoning, prefer, announced }).catch((error: unknown) => {
+  const { position, reasoning, prefer = null } = input;
+  const asked = await askModel(frame, { messages, reasoning, prefer, position, announced }).catch((error: unknown) => {
     if (error instanceof Cancelled) return null;
     throw error;
   });
@@ -268,9 +268,9 @@ const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 /** Channels get thinking, code and the draft of an answer after `announced`. */
 async function askModel(
   frame: IterationFrame,
-  { messages, reasoning, announced, prefer = null }:
+  { messages, reasoning, announced, position, prefer = null }:
     & { readonly messages: readonly ModelMessage[]; readonly announced: Promise<void> }
-    & Pick<IterationInput, "reasoning" | "prefer">,
+    & Pick<IterationInput, "position" | "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
   // An import during the call does not delay the call.
@@ -283,6 +283,7 @@ async function askModel(
   try {
     const answer = await frame.router.ask({ messages, reasoning, prefer }, {
       signal: frame.signal,
+      probes: position === 0 && frame.environment.depth === 0,
       onEvent: (event) => shown = progress.take(event) || shown,
       onAttempt: (attempt) => {
         traces.push({ ...attempt, repairs: [] });

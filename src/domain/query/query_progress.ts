@@ -113,6 +113,7 @@ export class QueryProgress {
   block = 0;
   #model = "the model";
   #detail = "";
+  #delayed = (): string => "";
   #calledAt = 0;
   #limitMs: number | undefined;
   /** During a question, this is the negative time of its start, plus the time of earlier questions. */
@@ -142,7 +143,8 @@ export class QueryProgress {
     if (phase === "waiting") return `waiting for ${this.#model}`;
     if (phase === "writing" || phase === "running") return `${phase} code`;
     if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
-    return phase === "calling" || phase === "delayed" ? this.#detail : phase;
+    if (phase === "delayed") return this.#delayed();
+    return phase === "calling" ? this.#detail : phase;
   }
 
   take(event: QueryEvent): void {
@@ -200,7 +202,11 @@ export class QueryProgress {
 
   #delay(event: Delay): void {
     this.phase = "delayed";
-    this.#detail = oneLine(visibleText(delayLine(event)), 300);
+    const begun = this.#now();
+    this.#delayed = () => {
+      const passed = event.type === "retrying" ? { waitMs: event.waitMs - (this.#now() - begun) } : {};
+      return oneLine(visibleText(delayLine({ ...event, ...passed })), 300);
+    };
   }
 
   #change(step: Step, event: QueryEvent): void {

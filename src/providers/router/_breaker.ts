@@ -22,6 +22,11 @@ export class ProviderGuard {
     return this.#breaker.allows;
   }
 
+  /** True also while the breaker is open, unless another call tries the service now. */
+  get triable(): boolean {
+    return !this.#breaker.probing;
+  }
+
   mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.reached || !retryable) return false;
     // A success status without a reply is no outage.
@@ -107,6 +112,10 @@ export class Breaker {
   get allows(): boolean {
     if (this.#openUntil === null) return true;
     return !this.#probing && this.#clock.now() >= this.#openUntil;
+  }
+
+  get probing(): boolean {
+    return this.#probing;
   }
 
   get waitMs(): number {

@@ -49,6 +49,8 @@ export interface RouterCallOptions {
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
   readonly mayRetry?: () => boolean;
+  /** If true, the router tries a service once before the time of its breaker is over. */
+  readonly probes?: boolean;
   readonly onPause?: (pause: Pause) => void;
   /** The router calls `onWait` after 15 s without text or reasoning of an attempt, and again each time the wait has
    * doubled. A limit of a day or more turns these calls off. */
@@ -235,9 +237,11 @@ export class Router {
   /** Resolves with an error if all breakers refuse, or if the rate windows need more than `LONGEST_RATE_WAIT_MS`.
    * Concurrent calls compete for places, so no `await` may come between `waitMs` and `enter`. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
-    const { tokens } = asking;
+    const { tokens, attempts, options: { probes = false } } = asking;
     for (;;) {
-      const open = left.filter((route) => this.#gate(route).open);
+      const free = left.filter((route) => this.#gate(route).open);
+      const isProbe = probes && free.length === 0 && attempts.length === 0;
+      const open = isProbe ? left.filter((route) => this.#gate(route).triable) : free;
       const waits = open.map((route) => this.#gate(route).waitMs(tokens));
       const [first] = open.length > 0 ? open : left;
       if (first === undefined) throw new RangeError("Cannot call a model: no route is left");

@@ -98,6 +98,16 @@ Deno.test("Router.ask() is patient for five minutes, then throws the service's l
   assert.ok(pauses.length < 20);
 });
 
+Deno.test("Router.ask() with probes tries a service at once, even if its breaker is open", async () => {
+  const service = named("back", [...Array.from({ length: 5 }, () => UNAVAILABLE), "well"], UNAVAILABLE);
+  const { ask, elapsed, pauses } = rig(() => [service], { attempts: 5, patienceMs: 0 });
+  await assert.rejects(ask(), UNAVAILABLE);
+  const before = elapsed();
+  assert.equal((await ask({ probes: true })).text, "well");
+  assert.equal(elapsed(), before);
+  assert.equal(pauses.length, 4);
+});
+
 Deno.test("Router.ask() has the patience that is set", async () => {
   const impatient = rig((clock) => [outage(clock, { error: UNAVAILABLE, ms: MINUTE })], { patienceMs: 0 });
   await impatient.ask();
