@@ -68,7 +68,7 @@ export function checkRuntime(
   }
   const fix = "Runtimes before 2.8.1 have known permission bypasses, which do not affect the other walls; " +
     (Deno.build.standalone
-      ? "vis update installs a newer build"
+      ? "vis update installs a newer release, if there is one"
       : "start Vis with bin/vis, which installs its runtime");
   return { name: "runtime", state: "warn", found, fix };
 }

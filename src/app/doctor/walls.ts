@@ -137,7 +137,7 @@ export async function diagnoseCommands(
 }
 
 const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
-  ask: "Vis asks you before each command",
+  ask: "Vis asks you before each command without a lasting approval",
   run: "they run without a question, because shell.unwalled is run",
   off: "Vis runs none of them, because shell.unwalled is off or sandbox.require names kernel",
 };

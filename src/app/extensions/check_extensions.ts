@@ -66,7 +66,7 @@ export async function checkExtensions(
   ];
 }
 
-const NO_ENABLED = "it declares no enabled, so no setting can turn the extension on or off; add enabled: z.boolean()";
+const NO_ENABLED = "it declares no enabled, although the extension has onByDefault; add enabled: z.boolean()";
 
 /** Without a config of its own, an extension with `onByDefault` has the setting `enabled`. */
 export function lacksEnabled({ onByDefault, config }: Extension): boolean {

@@ -157,7 +157,7 @@ export function unpricedRoot(
     : limit;
   const fix = `Set the price of ${model} in providers[].models of config.jsonc`;
   return {
-    found: `no price is known for ${model}, so ${why} refuses every request`,
+    found: `no price is known for ${model}, so Vis refuses its requests because of ${why}`,
     // If the user removes the limit, the locked profile sets its own limit.
     fix: isLocked ? fix : `${fix}, or remove ${limit}`,
   };

@@ -86,7 +86,9 @@ export class TokenList implements TokenSource {
       if (!isSame) this.#loaded = await load(this.#path, this.#options);
       if (!isSame || this.#fault?.isUnread) log.info("tokens_loaded", { tokens: this.#loaded.grants.length });
       const [open = ""] = await sharedFileNotes(this.#path);
-      this.#note(open === "" ? null : { isUnread: false, why: open, shown: "other users can read the token file" });
+      this.#note(
+        open === "" ? null : { isUnread: false, why: open, shown: "other users have access to the token file" },
+      );
     } catch (error) {
       const shown = "Vis cannot use the token file; the previous tokens stay valid";
       this.#note({ isUnread: true, why: messageOf(error), shown });

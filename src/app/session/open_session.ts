@@ -77,7 +77,6 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         new WorkFolder().remove();
       },
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
-      // A replay works in a copy of the workspace, except with --in-place.
       ...request.playback ? {} : await hooksOf(settings, commands),
       ...request.playback ? {} : changesReader(settings, { ...commands, env }),
       secrets: (workspace) => secretsIn(settings, workspace),
@@ -399,7 +398,7 @@ export async function startSandbox(
   throw new ConfigError(
     `Cannot run blocks: the required ${missing.length === 1 ? "wall" : "walls"} ${missing.join(" and ")} ` +
       `${missing.length === 1 ? "is" : "are"} not active${why}; ` +
-      "vis doctor shows how to activate them",
+      "vis doctor tests the walls",
   );
 }
 

@@ -124,7 +124,7 @@ class QueryHooks {
     }
   }
 
-  /** A hook of `request` runs before the changes of the request. A hook of `end` may write a log for each request, so
+  /** A hook of `request` starts before the changes of the request. A hook of `end` may write a log for each request, so
    * undo knows only its changes of files that the request changed. */
   async #watched<Result>(event: string, run: () => Promise<Result>): Promise<Result> {
     const watcher = event === "request" ? null : this.#watcher;

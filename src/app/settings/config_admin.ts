@@ -137,6 +137,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     }
     const own = this.#userPath();
     const found = own === null ? null : await readConfigFile(own);
+    if (found !== null) parseJsonc(found);
     let file: ConfigFile = found ?? { path: own ?? RUN_FLAG, text: "" }, ofRun = "";
     for (const [key, all] of asked) {
       const { at, setting } = await this.#settable(key, { words: all, refused: secretOfRun });

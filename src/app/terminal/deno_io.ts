@@ -198,7 +198,7 @@ function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly st
   return [
     ...isGuess ? [`Vis reads stdin as ${name}, a guess`] : [],
     ...replaced > 0
-      ? [`Vis replaced ${counted(replaced, "character")} of stdin by U+FFFD: the bytes are not ${name}`]
+      ? [`Vis replaced ${counted(replaced, "character")} of stdin with U+FFFD: the bytes are not ${name}`]
       : [],
   ];
 }

@@ -70,7 +70,7 @@ const CUT =
   "(Too long: only the beginning and the end of the diff are here; read the diffs of the other files one by one)\n";
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
-/** Their diffs come last, because the first model call of a review shows only the beginning of a long text. */
+/** The diffs of generated files come last, because the first model call of a review shows only the beginning of a long text. */
 const GENERATED = ["*.lock", "*-lock.json", "*-lock.yaml", "npm-shrinkwrap.json", "go.sum", "*.min.*", "dist/**"];
 const generated = (magic: string): string => GENERATED.map((glob) => `':(${magic})**/${glob}'`).join(" ");
 

@@ -69,7 +69,7 @@ function sourceOf(request: UpdateRequest, { config, program, container, release 
     const manager = installedBy(program, { container });
     throw new ConfigError("Cannot check for an update: no address of releases is set", {
       advice: manager
-        ? `${manager.by} installed this executable: ${manager.how}`
+        ? `${manager.how}, because ${manager.by} installed this executable`
         : "use --from URL or DIR, or vis config set update.from URL",
     });
   }
@@ -115,8 +115,8 @@ async function programFrom(
   if (!archive) {
     const targets = archives.map((one) => one.target).join(", ");
     throw new UsageError(
-      `Cannot update to vis ${version}: the release has no executable for ${target}, only for ${
-        targets || "no system"
+      `Cannot update to vis ${version}: the release has no executable for ${target}${
+        targets === "" ? "" : `, only for ${targets}`
       }`,
     );
   }

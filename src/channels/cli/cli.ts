@@ -211,8 +211,7 @@ Getting started:
 vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
 --db, --cwd, --root, --add-dir, --shell and --set KEY=VALUE. vis "…" starts it
-with this request. Without a terminal, vis "…" is vis run "…"; -p always means
-vis run.
+with this request. Without a terminal, or with -p, vis "…" is vis run "…".
 Also known: login, logout, history, export, exec, resume [ID], continue [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
@@ -257,7 +256,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     refuseMisread(acting);
     const { json, output } = acting.opts();
     if (json === true && output === "text") {
-      throw new UsageError("Cannot print JSON and text: leave out --json or --output text");
+      throw new UsageError("Cannot use --json with --output text: they exclude each other; use only one of them");
     }
     await readRunSettings(acting, services);
   });

@@ -144,8 +144,8 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     {
       term: "VIS_API_KEY",
       about:
-        "key of the server at VIS_BASE_URL, or of the provider in VIS_PROVIDER; without both variables, key of OpenAI. " +
-        "Other variables have keys of one provider, such as ANTHROPIC_API_KEY",
+        "key of the server at VIS_BASE_URL, or else of the only provider that is chosen or set; without both, key of " +
+        "OpenAI. Other variables have keys of one provider, such as ANTHROPIC_API_KEY",
     },
     { term: "VIS_MODEL", about: "default model: model or provider/model" },
     { term: "VIS_PROVIDER", about: "the only provider to use, such as anthropic, ollama or demo" },

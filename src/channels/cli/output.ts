@@ -32,7 +32,7 @@ export const EXIT_CODES: readonly { readonly term: string; readonly about: strin
   {
     term: "1",
     about:
-      "the request failed, reached a limit or found its branch busy. A check, a comparison, a search, a login or an undo had no success, or a file needs your trust",
+      "no success for another reason: for example, the request failed or reached a limit, its branch was busy, a check failed, or a search found nothing",
   },
   { term: "2", about: "invalid usage: an option, an argument or an input is invalid" },
   {

@@ -146,7 +146,7 @@ const head = z.object({
   versions: count,
   scope: z.enum(["live", "forgotten", "system"]),
   reason: z.string().describe('Reason why the value is lost; "" if it is not lost'),
-  code: z.string().describe("Code of the block that defined the variable"),
+  code: z.string().describe('Code of the block that set the value; "" if no block set it'),
   createdAt: time,
   declaration: z.string(),
   type: z.string(),

@@ -199,7 +199,7 @@ Deno.test("check() and list() name an extension with onByDefault whose config de
       "mod.js": untyped(moduleOf("onByDefault: false, config: z.strictObject({ limit: z.number().default(1) }),")),
     });
     const [fault] = (await admin.check(path)).filter(({ ok }) => !ok);
-    assert.match(fault?.found ?? "", /declares no enabled, so no setting can turn the extension on/);
+    assert.match(fault?.found ?? "", /declares no enabled, although the extension has onByDefault/);
     const listed = (await admin.list()).find(({ name }) => name === "test.a");
     const { state, reason } = await admin.show("test.a");
     assert.deepEqual([listed?.state, state, reason], ["off", "off", "it is off: its config declares no enabled"]);

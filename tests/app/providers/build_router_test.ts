@@ -86,16 +86,17 @@ Deno.test("unpricedRoot() names the limit, and advises to remove only a limit wh
   assert.equal(unpricedRoot(router, limits(null, null), serves), null);
   assert.equal(unpricedRoot(router, limits(null, 5)), null);
   assert.deepEqual(unpricedRoot(router, limits(null, 5), serves), {
-    found: "no price is known for large, so server.quota.costUsdPerDay refuses every request",
+    found: "no price is known for large, so Vis refuses its requests because of server.quota.costUsdPerDay",
     fix: `${set}, or remove server.quota.costUsdPerDay`,
   });
   const locked = { writable: false };
   assert.deepEqual(unpricedRoot(router, { ...limits(null, 20), locked }, serves), {
-    found: "no price is known for large, so the locked profile's limit of 20 US dollars a day refuses every request",
+    found:
+      "no price is known for large, so Vis refuses its requests because of the locked profile's limit of 20 US dollars a day",
     fix: set,
   });
   assert.deepEqual(unpricedRoot(router, { ...limits(1, 20), locked }, serves), {
-    found: "no price is known for large, so budget.costUsd refuses every request",
+    found: "no price is known for large, so Vis refuses its requests because of budget.costUsd",
     fix: set,
   });
 });

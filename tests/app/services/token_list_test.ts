@@ -137,8 +137,8 @@ Deno.test("TokenList notices who may read the file, and logs a fault once with t
   };
   assert.equal(await later(), "");
   await Deno.chmod(at.path, 0o640);
-  assert.equal(await later(), "other users can read the token file");
-  assert.equal(await later(), "other users can read the token file");
+  assert.equal(await later(), "other users have access to the token file");
+  assert.equal(await later(), "other users have access to the token file");
   assert.deepEqual(at.logged.filter((line) => !line.startsWith("tokens_loaded")), [
     `tokens_shared ${JSON.stringify({ error: `other users have access to ${at.path}; run chmod 600 on it` })}`,
   ]);

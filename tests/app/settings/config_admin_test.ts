@@ -112,6 +112,13 @@ Deno.test("AppConfigAdmin.layer() adds to an entry of the user's file, and check
     );
   }));
 
+Deno.test("AppConfigAdmin.layer() names a user's file that is not JSON", () =>
+  withPlace(async ({ own: path, admin }) => {
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeTextFile(path, '{ "model": ');
+    await assert.rejects((await admin()).layer(["budget.iterations=8"]), /config\.jsonc: it is not JSON with comments/);
+  }));
+
 Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the process list for a secret", () =>
   withPlace(async ({ admin }) => {
     const config = await admin();

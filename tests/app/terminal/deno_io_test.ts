@@ -62,7 +62,7 @@ Deno.test("DenoIo reads stdin in its encoding, and reports a guess and replaced 
   assert.deepEqual(await readOf([0x67, 0x72, 0xfc, 0xdf]), ["grüß", "vis: Vis reads stdin as windows-1252, a guess\n"]);
   assert.deepEqual(await readOf([...utf8, 0xff, 0x61]), [
     "Größe für süße \uFFFDa",
-    "vis: Vis replaced 1 character of stdin by U+FFFD: the bytes are not UTF-8\n",
+    "vis: Vis replaced 1 character of stdin with U+FFFD: the bytes are not UTF-8\n",
   ]);
   const wide = [..."name = 1\n"].flatMap((char) => [char.charCodeAt(0), 0]);
   assert.deepEqual(await readOf(wide), ["name = 1\n", "vis: Vis reads stdin as utf-16le, a guess\n"]);

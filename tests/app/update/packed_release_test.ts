@@ -65,7 +65,7 @@ Deno.test("update() leaves an executable to the package manager that installed i
     );
     await assert.rejects(
       updated(program, {}),
-      refusal(/no address of releases is set; npm installed this executable: run npm install/),
+      refusal(/no address of releases is set; run npm install .*, because npm installed this executable/),
     );
     assert.equal(await updated(program, { from, check: true }), null);
   }));
@@ -73,7 +73,7 @@ Deno.test("update() leaves an executable to the package manager that installed i
 Deno.test("update() knows package managers by the path", async () => {
   const found = async (program: string, container = false): Promise<string | undefined> => {
     const error = await updated(program, { container }).catch((error: unknown) => error);
-    return /^([\w ]+) installed this executable/.exec(error instanceof ConfigError ? error.advice : "")?.[1];
+    return /because ([\w ]+) installed this executable/.exec(error instanceof ConfigError ? error.advice : "")?.[1];
   };
   assert.equal(await found("/usr/lib/node_modules/vis-agent-linux-x64/vis"), "npm");
   assert.equal(await found(String.raw`C:\npm\node_modules\vis-agent-win32-x64\vis.exe`), "npm");

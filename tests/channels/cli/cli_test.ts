@@ -100,7 +100,10 @@ Deno.test("runCli() refuses --json beside --output text", async () => {
   for (const words of [["run", "x"], ["models"]]) {
     const io = fakeIo({ args: [...words, "--json", "--output", "text"] });
     assert.equal(await runCli(fakeServices(), io), 2);
-    assert.match(io.err, /^vis: Cannot print JSON and text: leave out --json or --output text\n$/);
+    assert.match(
+      io.err,
+      /^vis: Cannot use --json with --output text: they exclude each other; use only one of them\n$/,
+    );
   }
 });
 

@@ -266,7 +266,7 @@ async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
     const { models, problem, refused } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
     if (refused && time === TRIES) {
       throw new ConfigError(
-        `Cannot add the server ${baseUrl}: it accepted none of ${TRIES} keys; create a key there, and start again`,
+        `Cannot add the server ${baseUrl}: it needs a key, and ${TRIES} tries had no valid one; create a key there, and start again`,
       );
     }
     if (!refused) {
@@ -329,7 +329,7 @@ function lines(provider: ProviderReport, io: Io): string {
   const facts = [
     `${protocol} · ${baseUrl}`,
     `key: ${keyText(key)}`,
-    `model: ${model ?? "none set (a request can find one on the server, or set one with --model)"}`,
+    `model: ${model ?? "none set (Vis asks the server for one; --model names one)"}`,
   ];
   if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `check failed: ${reach.found}`);
   const head = `${root ? color.green("*") : " "} ${color.bold(visibleText(name))}`;

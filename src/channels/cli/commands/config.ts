@@ -75,7 +75,7 @@ export async function trustConfig(
     ? []
     : needed
     ? ["A workspace may set these keys only if you trust its file. Review them, then run: vis config trust --yes"]
-    : ["The file sets only harmless keys: there is nothing to trust"];
+    : ["The file sets only keys that need no trust"];
   show({ ...found, trusted }, [
     `${trusted ? "trusted" : "not trusted"}  ${found.path}`,
     `  sha256 ${found.sha256}`,
@@ -91,7 +91,9 @@ async function adminOf({ services, flags }: Input): Promise<ConfigAdmin> {
 
 function changed(change: SettingChange, line: string, { io, flags }: Pick<Input, "io" | "flags">): number {
   show(change, [line], { io, flags });
-  if (!flags.json && io.stdoutIsTerminal) io.stderr("A Vis that already runs uses the change after its next start.\n");
+  if (!flags.json && io.stdoutIsTerminal) {
+    io.stderr("A Vis that already runs may use the change only after its next start.\n");
+  }
   const above = change.overruled !== ""
     ? `${change.overruled} overrides this setting`
     : change.extended !== ""

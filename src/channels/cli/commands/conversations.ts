@@ -51,7 +51,7 @@ export async function printConversations(
       io.stdout(`  ${visibleText(line)}\n`);
     }
   }
-  if (found.length === 0) io.stderr("No conversations yet\n");
+  if (found.length === 0) io.stderr(flags.here ? "No conversations in this workspace\n" : "No conversations yet\n");
   return 0;
 }
 

@@ -72,7 +72,7 @@ export async function updateCommand(
 }
 
 function textOf({ version, age, changes }: FoundRelease, current: string): string {
-  if (age === "same") return `vis ${current} is the newest version.\n`;
+  if (age === "same") return `This is vis ${current}, and the release is the same version.\n`;
   if (age === "older") return `This is vis ${current}; the release is vis ${version}, which is older.\n`;
   return `This is vis ${current}; vis ${version} is new.\n${changes === "" ? "" : `\n${changes}\n\n`}`;
 }

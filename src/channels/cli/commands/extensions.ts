@@ -92,14 +92,14 @@ export async function trustExtensions(
   const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
   if (hash !== undefined && chosen.length === 0) {
     throw new UsageError(
-      `Cannot trust an extension by the hash ${hash}: no extension of this workspace has a hash that begins with it; vis extensions trust lists the hashes`,
+      `Cannot trust an extension by the hash ${hash}: no hash begins with it; vis extensions trust lists the hashes`,
     );
   }
   for (const one of chosen) await admin.trust(one);
   const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
   const open = all.filter(({ trusted }) => !trusted);
   const last = all.length === 0
-    ? ["This workspace has no extensions"]
+    ? ["This workspace has no extensions in .vis"]
     : open.length > 0
     ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
     : [];

@@ -155,7 +155,7 @@ async function settings({ services, flags }: Input): Promise<{ readonly admin: C
   const key = admin.offered("mcpServers");
   if (key === null) {
     throw new UsageError(
-      "Cannot set up MCP servers: no extension for MCP servers is loaded; vis extensions list shows why",
+      "Cannot manage MCP servers: no extension for MCP servers is loaded; vis extensions list shows why",
     );
   }
   return { admin, key };

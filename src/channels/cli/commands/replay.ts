@@ -44,7 +44,7 @@ async function replay(
   { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
   if (recording.queries.length === 0) {
-    throw new UsageError(`Cannot replay conversation ${recording.conversationId}: it has no request; send one first`);
+    throw new UsageError("Cannot replay the branch: it has no request; send one first");
   }
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {

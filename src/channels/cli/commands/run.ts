@@ -341,7 +341,7 @@ async function readPipedImage(io: Pick<Io, "stdinPieces">): Promise<Image> {
     bytes.push(piece);
     if (bytes.length > MAX_IMAGE_BYTES) {
       throw new UsageError(
-        `Cannot use --image -: stdin has more than ${MAX_IMAGE_BYTES} bytes, the limit; make it smaller`,
+        `Cannot use --image -: stdin has more than ${MAX_IMAGE_BYTES} bytes, the limit; make the image smaller`,
       );
     }
   }
@@ -386,8 +386,8 @@ export async function readPrompt(
     : (await readPiped(given, { io, timeout, patienceMs: quiet ? null : patienceMs })).trimEnd();
   if (piped.includes("\0")) {
     throw new UsageError(
-      "Cannot read stdin: it contains a NUL character, so it is not text; for an image, add --image -, or write it to a " +
-        "file and name the file in the request",
+      "Cannot read stdin: it contains a NUL character, so it is not text; write it to a file, and name the file in the " +
+        "request, or pass an image with vis run --image -",
     );
   }
   if (given && piped) return `${given}\n\n${piped}`;
@@ -508,7 +508,7 @@ async function stored(
   const query = (await conversations.queries(branch)).at(-1);
   if (!query) {
     throw new UsageError(
-      `Cannot show a step: conversation ${branch.conversationId} has no request yet; send one first`,
+      `Cannot show a step: branch ${branch.branchId} has no request yet; send one first`,
     );
   }
   const rows = await conversations.iterations(query.queryId, shownRange(query));

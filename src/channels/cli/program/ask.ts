@@ -22,12 +22,10 @@ export const ASK: CommandGroup = {
 
 function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
-    .description(
-      "run one request; the answer goes to stdout, progress to stderr, and piped input into the request",
-    )
+    .description("run one request; the answer goes to stdout, and progress to stderr")
     .argument(
       "[prompt...]",
-      "the request in plain words, or - for stdin; Vis appends piped input (at most 4,000,000 characters together)",
+      "the request in plain words, or - for stdin; Vis appends piped input that no option reads (at most 4,000,000 characters together)",
     )
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option(
@@ -51,7 +49,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   addLimits(run);
   run.option(
     "--context <file>",
-    "load a file of at most 536,870,888 characters, or - for stdin, as the variable context; Vis parses a .json file of at most 32 MiB",
+    "load a file of at most 536,870,888 characters, or - for stdin, as the variable context; Vis parses a valid .json file of at most 32 MiB",
   )
     .option(
       "--image <file>",
@@ -92,7 +90,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .argument(
       "[target]",
-      "branch to compare with, uncommitted changes included; or a commit, or a range such as v1.0..v1.1 (default: the uncommitted changes)",
+      "branch or tag, for the changes since the merge base, uncommitted ones included; or a commit, or a range such as v1.0..v1.1 (default: the uncommitted changes)",
     )
     .argument(
       "[instructions...]",
@@ -139,7 +137,7 @@ function addOutput(run: Command): void {
       false,
     )
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
-    .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false);
+    .option("-v, --verbose", "print the code and the results of each block on stderr, unless -q is set", false);
 }
 
 function addLimits(run: Command): void {
@@ -180,7 +178,7 @@ function withoutExtension(): Option {
 const REVIEWS = `
 Examples:
   vis review                 the uncommitted changes
-  vis review main            all changes since main, uncommitted ones included
+  vis review main            all changes since the merge base with main
   vis review HEAD~1          one commit
   vis review main "security only"
   vis review main --json | jq .value.findings

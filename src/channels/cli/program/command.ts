@@ -56,7 +56,7 @@ export const FLAGS = {
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
   move: [
     "--cwd <dir>",
-    "workspace folder; moves a conversation there (default: folder of the conversation, or current folder)",
+    "workspace folder; moves a conversation there (default: folder of the conversation if it exists, or else the current folder)",
   ],
   set: [
     "--set <key=value>",
@@ -132,7 +132,8 @@ export async function readRunSettings(command: Command, services: Pick<Services,
   command.setOptionValue("set", await (await services.configAdmin({ cwd })).layer(set));
 }
 
-const APPROVED = "commands behind a wall, which need no question; --set shell.network=true allows them the network, " +
+const APPROVED =
+  "commands behind a complete wall, which need no question; --set shell.network=true allows them the network, " +
   "--set web.hosts=example.org allows a host, and --shell run skips the question if the wall is incomplete";
 
 const FAMILIAR: Readonly<Record<string, string>> = {

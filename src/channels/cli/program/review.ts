@@ -90,10 +90,10 @@ function addChanges(group: Command, context: Context): void {
     .option(...FLAGS.move)
     .option(...FLAGS.set)
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
-    .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false)
+    .option("-v, --verbose", "print the code and the results of each block on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
-    .description("rename a conversation; branches that you have renamed apart keep their titles")
+    .description("rename a branch, and the branches with the same title that you have not renamed")
     .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)

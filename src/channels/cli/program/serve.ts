@@ -17,11 +17,11 @@ function addServe(program: Command, context: Context): void {
     .description(
       "serve the web page, the HTTP API and an OpenAI-compatible API; stdout begins with the URL of the page (on a terminal, with the token)",
     )
-    .option("--host <address>", "address to listen on (default: 127.0.0.1, or server.host)")
-    .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357, or server.port)", port)
+    .option("--host <address>", "address to listen on (default: server.host, or else 127.0.0.1)")
+    .option("--port <n>", "port to listen on; 0 chooses a free port (default: server.port, or else 7357)", port)
     .option(
       "--token-file <file>",
-      "file with the bearer token; if the file is missing, Vis creates it with a new token (default: server-token in $VIS_HOME, or server.tokenFile)",
+      "file with the bearer token; if the file is missing, Vis creates it with a new token",
     )
     .option(
       "--token <token>",
@@ -33,11 +33,11 @@ function addServe(program: Command, context: Context): void {
     )
     .option(
       "--check",
-      "instead of starting a server, check the server at this host and port: exit with 0 if the server responds, otherwise with 1",
+      "instead of starting a server, check whether the server at this host and port responds; if it does not, the exit code is 1",
     );
   serve.option(
     "--open",
-    "open the page in your browser, which gets a single token from a temporary file that only you can read",
+    "open the page in your browser; if the server has one token, a temporary file that only you can read passes it to the page",
   );
   addServiceFlags(serve.option(...FLAGS.root).option(...FLAGS.addDir))
     .addHelpText("after", SERVE_EXAMPLES)
@@ -57,8 +57,8 @@ these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
 default, Vis uses the file $VIS_HOME/server-token. If the file is missing, Vis
 creates it with a new token. --tokens and server.tokensFile name a list of
 tokens instead.
-With --host 0.0.0.0, the server accepts only localhost and the host names and
-IP addresses in server.hosts: vis config set server.hosts vis.example.org
+With --host 0.0.0.0, the server accepts only localhost, 127.0.0.1, ::1 and the
+hosts in server.hosts: vis config set server.hosts vis.example.org
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
 for server.shutdownMs; a second signal, except SIGHUP, stops the server at once.`;
 
@@ -76,7 +76,7 @@ function addTelegram(program: Command, context: Context): void {
     .description("run a Telegram bot; the first line of stdout is the URL of the bot")
     .option(
       "--token-file <file>",
-      "file with the token of the bot (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
+      "file with the token of the bot (default: VIS_TELEGRAM_TOKEN, or else the token that vis auth login telegram saved)",
     )
     .option(
       "--delete-webhook",

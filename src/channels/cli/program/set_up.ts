@@ -22,13 +22,11 @@ function addProviders(program: Command, context: Context): void {
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
-    .description(
-      "list models with context size and price; the list comes from the service, or else from stored data",
-    )
+    .description("list models with context size and price")
     .option("--provider <name>", "list only models of this provider (default: the providers that a request uses)")
     .option(
       "--refresh",
-      "renew prices and context sizes from the catalogue at the setting modelCatalog, instead of listing models",
+      "renew prices and context sizes from the catalogue that modelCatalog names, instead of listing models",
       false,
     )
     .addOption(output())
@@ -91,7 +89,7 @@ function addConfig(program: Command, context: Context): void {
   add("explain", "explain a setting: its meaning, its type, its value and every place that sets it")
     .argument("<key>", "key of the setting, such as budget.iterations")
     .action(action(context, async () => (await load()).explainSetting));
-  add("set", "write a setting to your config.jsonc; comments and order are preserved")
+  add("set", "write a setting to your config.jsonc; the rest of the file is preserved")
     .argument("<key>", "key of the setting, such as budget.iterations")
     .argument("<value...>", "value as text or JSON; for a list, a JSON list, or one word for each entry")
     .option(...project, false)
@@ -143,7 +141,7 @@ function addExtensions(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).showExtension));
   add(
     "check",
-    "load the extensions of a folder, check their code, and run their nudges and the calls of checks.json; without a path, only load all extensions",
+    "load the extensions of a folder, check their code, and run their nudges and the calls of checks.json; without a path, load all extensions and check their commands",
   )
     .argument("[path]", "folder with a vis.json (default: all extensions that load in this workspace)")
     .option("--watch", "check the folder again after each change of a file, until Ctrl-C; needs a path", false)

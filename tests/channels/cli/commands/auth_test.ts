@@ -332,7 +332,8 @@ Deno.test("authLogin() does not add a server that rejected three keys", async ()
     askSecret: () => Promise.resolve("wrong"),
   });
   await assert.rejects(auth.login(undefined, FLAGS), {
-    message: "Cannot add the server http://127.0.0.1:8080/v1: it accepted none of 3 keys; create a key there, and " +
+    message:
+      "Cannot add the server http://127.0.0.1:8080/v1: it needs a key, and 3 tries had no valid one; create a key there, and " +
       "start again",
   });
   assert.deepEqual(added, []);

@@ -67,7 +67,7 @@ Deno.test("vis config set on a terminal tells when a running Vis uses the change
   const admin = { set: () => Promise.resolve(change) };
   const at = async (stdoutIsTerminal: boolean, ...flags: string[]) =>
     (await config(["set", "model", "m", ...flags], admin, { stdoutIsTerminal })).err;
-  assert.equal(await at(true), "A Vis that already runs uses the change after its next start.\n");
+  assert.equal(await at(true), "A Vis that already runs may use the change only after its next start.\n");
   assert.deepEqual([await at(false), await at(true, "--json")], ["", ""]);
 });
 

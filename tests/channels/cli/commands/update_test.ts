@@ -31,7 +31,7 @@ Deno.test("vis update --check reports that no newer version exists", async () =>
       onFound({ version: "1.1.0", age, changes: "" });
       return null;
     })).out;
-  assert.equal(await told("same"), "vis 1.2.0 is the newest version.\n");
+  assert.equal(await told("same"), "This is vis 1.2.0, and the release is the same version.\n");
   assert.equal(await told("older"), "This is vis 1.2.0; the release is vis 1.1.0, which is older.\n");
 });
 

@@ -60,7 +60,7 @@ export function badInputSuite(launcher: Launcher): void {
         const input = Uint8Array.from({ length: 4096 }, (_, at) => at % 256);
         refused(await user.run(["run", "what is this"], { input }), {
           code: 2,
-          says: /^vis: Cannot read stdin: it contains a NUL character, so it is not text; for an image/,
+          says: /^vis: Cannot read stdin: it contains a NUL character, so it is not text; write it to a file/,
         });
         assert.equal(user.mock.requests.length, 0);
       }),
