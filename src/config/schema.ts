@@ -51,10 +51,10 @@ const ProviderSchema = z.strictObject({
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest time without data before the first word of a reply, in milliseconds. The default is 120000; for local servers, such as ollama, the default is 1800000. At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
+    "Longest time without data before the first word of a reply, in milliseconds. The default is 120000; for local servers, such as ollama, the default is 1800000. At the limit, Vis stops the call and uses the next route; without another route, the call fails",
   ),
   silenceMs: positive.optional().describe(
-    "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have not seen a part of the reply, Vis repeats the call; otherwise Vis tells the model that its reply broke off",
+    "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have seen a part of the reply, Vis tells the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(

@@ -27,6 +27,8 @@ const MOST_STEP_CHARS = 1_000_000;
 
 const MOST_COMMANDS = 20, MOST_OUTPUT_CHARS = 4_000;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** `done` is null until the process of the query has carried out or refused the message. A message `watch` keeps null:
  * the process shares the events of its running step until the watcher deletes the message. */
 interface StoredMessage {
@@ -86,14 +88,15 @@ export class OtherProcesses {
     return query !== null && await this.#send(branch, { kind: "steer", body: text }, { query, signal });
   }
 
-  async cancel(conversationId: string): Promise<number> {
-    const running = await this.#runningIn(conversationId);
+  /** `own` names the branches whose queries run in this process. */
+  async cancel(conversationId: string, own: ReadonlySet<string> = NONE): Promise<number> {
+    const running = await this.#runningIn(conversationId, own);
     const sent = running.map(({ branch, query }) => this.#send(branch, { kind: "cancel", body: "" }, { query }));
     return (await Promise.all(sent)).filter(Boolean).length;
   }
 
-  async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
-    return (await this.#runningIn(conversationId)).flatMap(({ query }) => questionOf(query) ?? []);
+  async questions(conversationId: string, own: ReadonlySet<string> = NONE): Promise<readonly ApprovalQuestion[]> {
+    return (await this.#runningIn(conversationId, own)).flatMap(({ query }) => questionOf(query) ?? []);
   }
 
   async answer(conversationId: string, id: string, { decision, reason }: ApprovalAnswer): Promise<boolean> {
@@ -123,10 +126,13 @@ export class OtherProcesses {
     return new WatchedStep(this.#storeOf(branch), branch.branchId);
   }
 
-  async #runningIn(conversationId: string): Promise<readonly { branch: Branch; query: StoredQuery }[]> {
+  async #runningIn(
+    conversationId: string,
+    own: ReadonlySet<string> = NONE,
+  ): Promise<readonly { branch: Branch; query: StoredQuery }[]> {
     const runs = () => this.#store.runningQuery(conversationId);
     if (await readSettled(this.#store, runs, (found) => found !== null) === null) return [];
-    const branches = await this.#store.branches(conversationId);
+    const branches = (await this.#store.branches(conversationId)).filter(({ branchId }) => !own.has(branchId));
     const found = await Promise.all(branches.map(async (branch) => ({ branch, query: await this.#running(branch) })));
     return found.flatMap(({ branch, query }) => query === null ? [] : [{ branch, query }]);
   }

@@ -87,23 +87,22 @@ export class Runs {
 
   async cancel(conversationId: string): Promise<number> {
     if (this.#shared) return await this.#shared.cancel(conversationId);
-    const found = this.#of(conversationId);
-    for (const run of found) run.cancel();
-    return found.length || await this.#elsewhere.cancel(conversationId);
+    const own = this.#of(conversationId);
+    for (const run of own) run.cancel();
+    return own.length + await this.#elsewhere.cancel(conversationId, branchesOf(own));
   }
 
   async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
     if (this.#shared) return await this.#shared.questions(conversationId);
     const own = this.#of(conversationId);
-    if (own.length === 0) return await this.#elsewhere.questions(conversationId);
-    return own.flatMap(({ questions }) => questions.all);
+    const others = await this.#elsewhere.questions(conversationId, branchesOf(own));
+    return [...own.flatMap(({ questions }) => questions.all), ...others];
   }
 
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
     if (this.#shared) return await this.#shared.answer(conversationId, id, given);
-    const own = this.#of(conversationId);
-    if (own.length === 0) return await this.#elsewhere.answer(conversationId, id, given);
-    return own.some(({ questions }) => questions.answer(id, given));
+    const answered = this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
+    return answered || await this.#elsewhere.answer(conversationId, id, given);
   }
 
   async close(graceMs: number): Promise<void> {
@@ -126,6 +125,10 @@ export class Runs {
       if (!run.running) this.#byQuery.delete(queryId);
     }
   }
+}
+
+function branchesOf(runs: readonly LiveRun[]): ReadonlySet<string> {
+  return new Set(runs.flatMap(({ branchId }) => branchId ?? []));
 }
 
 const KEPT_EVENTS = 1000;
@@ -181,6 +184,10 @@ export class LiveRun {
     return this.#branch?.conversationId ?? null;
   }
 
+  get branchId(): string | null {
+    return this.#branch?.branchId ?? null;
+  }
+
   get running(): boolean {
     return !this.#over;
   }
@@ -223,7 +230,7 @@ export class LiveRun {
     const isFirst = this.#newest === 0;
     this.#newest = number;
     const last = this.#kept.at(-1);
-    // The newest output of a command replaces its previous output, so that a long command displaces no other events.
+    // An output of a command replaces the output right before it, so that a long command displaces no other events.
     if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);

@@ -5,6 +5,7 @@ import { type EnvironmentView, fn, z } from "../../../src/extension/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";
 import { sample } from "../../extension/_sample.ts";
+import { ASKING } from "../../helpers/asking_extension.ts";
 import { gated } from "../../e2e/page/_gate.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import type { EngineOptions } from "../../helpers/engine.ts";
@@ -232,6 +233,33 @@ Deno.test(
     assert.equal((await (await asked).json()).answer, "Started");
     assert.equal((await allEvents(following)).at(-1)?.event, "final");
     assert.deepEqual(await commands(second), []);
+  }),
+);
+
+Deno.test(
+  "a server that runs one branch answers and cancels also the query that another server runs in another branch",
+  withServers(async (servers) => {
+    const one = await servers.start(1, [final("begun"), final("never")], { at: 1 });
+    const asking = [replyJson("(await asking.open()).allowed"), final("never")];
+    const other = await servers.start(2, asking, { at: 1, extensions: [ASKING] });
+    await using first = one.rig;
+    await using second = other.rig;
+    const id = await first.conversation(), path = `/api/v1/conversations/${id}`;
+    const { queryId } = await (await first.post(messages(id), { request: "x" })).json();
+    const { branchId: original } = await (await first.ask(path)).json();
+    const { branchId } = await (await first.post(`${path}/fork`, { queryId })).json();
+    const own = first.post(messages(original), { request: "y" });
+    const others = second.post(messages(branchId), { request: "z", approvals: "ask" });
+    const questions = async () => (await (await first.ask(`${path}/approvals`)).json()).items;
+    await until(async () => (await questions()).length === 1);
+    await until(async () => (await (await first.ask(path)).json()).running !== null);
+    const [question] = await questions();
+    const answered = await first.post(`${path}/approvals/${question.id}`, { decision: "once" });
+    assert.equal(answered.status, 200);
+    await until(async () => await iterationsOf(second, branchId) === 1);
+    assert.deepEqual(await (await first.post(`${path}/cancel`)).json(), { cancelled: 2 });
+    const reasons = await Promise.all([own, others].map(async (asked) => (await (await asked).json()).reason));
+    assert.deepEqual(reasons, ["cancelled", "cancelled"]);
   }),
 );
 
