@@ -207,7 +207,7 @@ async function replay(entry: OpenSession, send: Send): Promise<void> {
         : updates.take(event);
       if (update) await send(update);
     }
-    if (query.running) await send(messageChunk("This request is still running in another process."));
+    if (query.running) await send(messageChunk("This request is still running."));
     if (query.answer !== "") await send(messageChunk(query.answer));
   }
   const last = queries.at(-1)?.reason ?? null;

@@ -121,7 +121,7 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Editors make a session for each window, so many sessions never get a request. */
+  /** Editors make a session for each window, so a session may never get a request. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {

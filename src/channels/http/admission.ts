@@ -64,7 +64,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
     throw new Problem(
       `Cannot serve a page of ${
         origin.slice(0, 100)
-      }: the server accepts only pages of its own origin; send the request from its page, or without a browser`,
+      }: the server accepts only pages of its own origin; send the request from the server's page, or without a browser`,
       {
         kind: "forbidden",
       },
@@ -147,7 +147,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** The addresses of one IPv6 network (/64) share a limit, because a client usually controls the whole network. */
+/** The addresses of one IPv6 network (/64) share a limit, because one client can control the whole network. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {

@@ -110,7 +110,7 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** The runtime does not report every client that leaves, so Vis reads the system's table of connections. The table
+/** The runtime does not report every client that leaves, so Vis reads the system's table of connections. Vis
  * identifies a client only by its port, so clients of two addresses with the same port share their rows. */
 export class Connections {
   readonly #port: number;

@@ -111,7 +111,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   const { requestId, address, caller }: Partial<Env["Variables"]> = c.var;
   headers.set("x-request-id", requestId ?? "");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
-  // After Transfer-Encoding, the runtime hides a Content-Length, so the next bytes on the connection may not be a
+  // After Transfer-Encoding, the runtime may hide a Content-Length, so the next bytes on the connection may not be a
   // request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;

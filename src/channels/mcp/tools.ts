@@ -209,7 +209,7 @@ function addSearch(server: McpServer, parts: McpParts): void {
 function addConversations(server: McpServer, parts: McpParts): void {
   server.registerTool("conversations", {
     title: "List conversations of Vis",
-    description: "Lists conversations; the conversation with the newest query comes first.",
+    description: "Lists conversations, the most recently used first.",
     inputSchema: z.strictObject({ limit }),
     outputSchema: z.object({
       conversations: z.array(z.object({

@@ -19,7 +19,7 @@ export interface BotParts {
   /** Aborts when running queries must end. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** If an answer took longer, the bot sends a new message, because Telegram sends no notification of edits. */
+  /** If an answer took longer than this time, the bot sends a new message, because Telegram sends no notification of edits. */
   readonly lateMs: number;
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -21,7 +21,7 @@ const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
 /** The query may be the cause of the interruptions, so the bot does not run it again after this many attempts. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
-const SUSPENDED = "⏸ The bot is restarting. At its next start, it runs this request again";
+const SUSPENDED = "⏸ The bot is stopping. At its next start, it runs this request again";
 
 export type ChatQueryEnd = "answered" | "kept";
 

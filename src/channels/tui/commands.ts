@@ -288,7 +288,7 @@ async function showChanges(words: string, { chat, panels, uncommitted }: Command
     const text = words === "" ? await uncommitted().catch(() => null) : await uncommitted();
     if (text === null && words === "") return act.tell(NO_CHANGES);
     if (text === null) {
-      return act.tell("Cannot show the uncommitted changes: git failed; try !git diff");
+      return act.tell("Cannot show the uncommitted changes: git failed or took too long; try !git diff");
     }
     if (text === "") {
       return act.tell(words === "" ? `${NO_CHANGES}, and git shows no uncommitted change` : "No uncommitted change");

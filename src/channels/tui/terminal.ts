@@ -76,7 +76,7 @@ export function watchEnd({ signal, defect, last }: {
   const times = { count: 0 };
   const listeners = SIGNALS.map(([name, code]) => {
     const run = (): void => {
-      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // A closed terminal sends SIGHUP more than once.
+      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // A closed terminal may send SIGHUP repeatedly.
       signal(code);
     };
     return { name, run };

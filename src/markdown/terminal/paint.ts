@@ -20,7 +20,7 @@ export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
 
-/** Foregrounds use the terminal's own colours, which usually fit its background. */
+/** Foregrounds use the terminal's own colours, because its background is unknown. */
 export function terminalPaint(
   { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;

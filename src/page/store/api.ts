@@ -27,7 +27,7 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** The same request may succeed later: a proxy responds with 500 or more during a restart, and 429 marks a limit. */
+  /** The same request may succeed later: a proxy can respond with 500 or more during a restart, and 429 marks a limit. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }

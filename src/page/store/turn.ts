@@ -333,7 +333,7 @@ export class LiveStep {
 
 export const BOX_STEPS = 20;
 
-/** A box far from the viewport is usually empty, and then has the height of its steps, which is an estimate before the
+/** A box far from the viewport can be empty, and then has the height of its steps, which is an estimate before the
  * first drawing. */
 export class StepBox {
   readonly items = signal<readonly Iteration[] | null>(null);

@@ -17,8 +17,6 @@ import { DiffView } from "../parts/texts.tsx";
 import { elements } from "../store/state.ts";
 import { putRequest } from "./composer.tsx";
 
-/** This pause is usually longer than the time between two letters of a word, and shorter than the reading of a
- * question. */
 const PAUSE_MS = 300;
 const BUTTON_CHARS = 72, NARROW_PX = 480, NARROW_CHARS = 48;
 
@@ -73,8 +71,8 @@ export function Question({ question, answer }: {
   );
 }
 
-/** A letter may begin a text. It counts only if the question was visible for `PAUSE_MS` before, and no other key
- * follows within `PAUSE_MS`. */
+/** The user may be typing when the question appears, so a letter counts only if the question was there for `PAUSE_MS`,
+ * and no other key follows within `PAUSE_MS`. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;

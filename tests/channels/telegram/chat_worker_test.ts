@@ -197,7 +197,7 @@ Deno.test("the end of the program lets a query finish; one that takes too long c
       await until(() => engine.provider.requests.length === 3);
       await restart();
       await until(() => api.shown().some((text) => text.startsWith("gone on")));
-      assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is restarting"))));
+      assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is stopping"))));
       assert.equal(api.messages.length, 2);
     },
     { api, clock: patient, shutdownMs: 6_000_000 },

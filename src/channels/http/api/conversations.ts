@@ -163,7 +163,7 @@ conversations.post(
   "/:id/cancel",
   describe(
     "cancel",
-    "Cancel the queries of the conversation, also those of other processes; completed iterations stay",
+    "Cancel the running queries of the conversation, in all branches and processes; completed iterations stay",
     {
       scope: "write",
       200: z.object({ cancelled: z.number().int() }),

@@ -118,7 +118,7 @@ messages.get(
   "/queries/:queryId/events",
   describe(
     "followQuery",
-    "Stream the events of a query after Last-Event-ID; a stream that begins with the event started has all events",
+    "Stream the events of a query after Last-Event-ID; a stream that begins with the event started replaces all events received before",
     {
       headers: { "Last-Event-ID": "Id of the last event received" },
       200: EVENT_STREAM,
@@ -248,7 +248,7 @@ async function steered(
   if (query?.branchId !== conversation.branchId) return false;
   throw new Problem(
     `Cannot steer the running request with ${more.join(", ")}: a message to a running request has only text; ` +
-      "leave the other fields out, or use whenBusy: wait",
+      "leave the other fields out, or set whenBusy to wait",
     { kind: "bad-request" },
   );
 }

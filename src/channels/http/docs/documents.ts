@@ -34,10 +34,10 @@ const OPENAI_ERROR = z.object({
 const TAGS = {
   server: "The server, its models, extensions and tokens",
   conversations: "Conversations and their branches",
-  messages: "Requests, their events, and the questions that extensions ask meanwhile",
+  messages: "Requests, their events, and their questions to the user",
   queries: "The steps of a query",
   variables: "The variables of a branch and their versions",
-  commands: "The commands that run in the background of this server",
+  commands: "Commands that run in the background",
   openai: "The API of OpenAI, with the agent as a model",
   operations: "Health checks",
 };

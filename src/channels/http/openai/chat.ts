@@ -31,10 +31,10 @@ const ChatCompletionBody = OpenAiBody.extend({
   messages: z.array(MessageSchema).min(1),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   response_format: ResponseFormat.nullish(),
-  n: z.literal(1, "must be 1: there is one answer").nullish(),
+  n: z.literal(1, "must be 1, because there is one answer").nullish(),
   functions: z.array(z.unknown()).nullish(),
   function_call: z.unknown().optional(),
-  audio: z.null("must be null: every answer is text").optional(),
+  audio: z.null("must be null, because every answer is text").optional(),
 });
 
 const count = z.number().int();

@@ -59,7 +59,7 @@ const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.
 
 const Item = z.union(
   [MessageSchema, Reasoning, Reference],
-  "must be a message, reasoning or a reference to an item: Vis reads no calls of tools and no files",
+  "must be a message, reasoning or a reference to an item, because Vis reads no calls of tools and no files",
 );
 
 const Format = z.union([
@@ -78,8 +78,8 @@ const ResponseBody = OpenAiBody.extend({
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
     "Id of the conversation to continue",
   ),
-  background: z.literal(false, "must be false: wait for the response, or stream it").nullish(),
-  prompt: z.null("must be null: Vis supports no stored prompts").optional(),
+  background: z.literal(false, "must be false; wait for the response, or stream it").nullish(),
+  prompt: z.null("must be null, because Vis supports no stored prompts").optional(),
 });
 
 type ResponseRequest = z.infer<typeof ResponseBody>;

@@ -30,7 +30,7 @@ export class WatchedTurn {
     this.#queryId = queryId;
   }
 
-  /** Null until the other process has shared events. */
+  /** The value is null until the other process has shared events. */
   get progress(): QueryProgress | null {
     return this.#newest;
   }

@@ -20,8 +20,7 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** This pause is usually longer than the time between two letters of a word, and shorter than the reading of a
- * question. */
+/** The user may be typing when the question appears, so a letter is an answer only between two pauses of this length. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {

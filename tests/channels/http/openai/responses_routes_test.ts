@@ -195,7 +195,7 @@ Deno.test("openai client: unsupported options of a response are refused in OpenA
   await assert.rejects(responses.create({ input: " " }), { status: 400, param: "input" });
   await assert.rejects(responses.create({ input: [{ type: "function_call_output", call_id: "c", output: "x" }] }), {
     ...{ status: 400, param: "input.0" },
-    message: /input\.0 must be a message, reasoning or a reference to an item: Vis reads no calls of tools/,
+    message: /input\.0 must be a message, reasoning or a reference to an item, because Vis reads no calls of tools/,
   });
   const file = { type: "input_file" as const, file_id: "f" };
   await assert.rejects(
