@@ -35,8 +35,7 @@ export interface AskOptions extends KeyedRequest {
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   readonly approve?: Approve | undefined;
-  /** Vis calls this function if it refuses a call without asking. `option` is the command-line option that allows the
-   * call. */
+  /** If the channel can ask no user, Vis calls this function with the command-line option that allows the call. */
   readonly onUnasked?: (option: string) => void;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
@@ -52,7 +51,7 @@ export interface AskOptions extends KeyedRequest {
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
-  /** The lower of this limit and the limit in the settings applies. */
+  /** For `costUsd` and `wallMs`, the lower of this limit and the limit in the settings applies. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
@@ -82,8 +81,6 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
- * schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;

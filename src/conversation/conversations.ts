@@ -403,7 +403,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   }
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
   return new UsageError(
-    `Cannot find conversation ${id}: ${near.length} ids start with it, such as ${examples}; write more of the id`,
+    `Cannot find conversation ${id}: several ids start with it, such as ${examples}; write more of the id`,
   );
 }
 
@@ -427,7 +427,7 @@ export interface SharedQueries {
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
-  /** Resolves with null for an unknown query, and for an ended query whose events are gone. */
+  /** Resolves with null for an unknown query, and for an ended query whose last event is gone. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
   /** Starts no more queries. Gives up running queries for other nodes, at the latest after `graceMs`. */
@@ -455,7 +455,9 @@ export async function nothingToContinue(
   const others = listed.filter((one) => one.workspace !== workspace);
   const moved = others.find((one) => isGone(one.workspace));
   const hint = moved
-    ? `; ${moved.workspace} is gone: if it was moved, --conversation ${moved.conversationId.slice(0, 13)} continues it`
+    ? `; the folder ${moved.workspace} is gone; if you moved it, --conversation ${
+      moved.conversationId.slice(0, 13)
+    } continues its conversation`
     : others.length > 0
     ? "; vis conversations list shows the conversations of other folders, and --conversation ID continues one"
     : "";

@@ -20,7 +20,7 @@ const PLACE = { namespace: "vis/messages", branchId: null } as const;
 const MOST = 1_000;
 const LOOK_MS = 500;
 const ANSWER_LOOK_MS = 200;
-/** A killed process may leave messages behind, so Vis deletes messages of this age. */
+/** A killed process may leave messages behind, so Vis deletes older messages. */
 const KEPT_MS = 24 * 3_600_000;
 
 const MOST_STEP_CHARS = 1_000_000;
@@ -41,7 +41,7 @@ function keyOf(branchId: string, id: string): string {
   return `${branchId} ${id}`;
 }
 
-/** The id of a branch differs from the first word of this key. */
+/** No branch has the id `step`, so no message has this key. */
 function stepKeyOf(branchId: string): string {
   return `step ${branchId}`;
 }
@@ -106,8 +106,7 @@ export class OtherProcesses {
     return await this.#send(asking.branch, { kind: "answer", body }, { query: asking.query });
   }
 
-  /** Commands are visible only while a process watches the query. `stop` resolves with false if the command has
-   * ended. */
+  /** Commands are visible only while a process watches the query. */
   async programs(
     branch: Branch,
   ): Promise<readonly (SharedCommand & { readonly stop: () => Promise<boolean> })[]> {
@@ -163,7 +162,8 @@ export class OtherProcesses {
         await this.#clock.sleep(ANSWER_LOOK_MS, signal).catch(() => {});
       }
     } finally {
-      await states.delete(PLACE, key).catch(() => {}); // If this fails, a process deletes the message a day later.
+      // If this fails, a process that runs a query deletes the message after `KEPT_MS`.
+      await states.delete(PLACE, key).catch(() => {});
     }
   }
 }
@@ -198,7 +198,7 @@ export class WatchedStep {
 
   async close(): Promise<void> {
     await this.#asked;
-    // If this fails, the end of the query deletes the message.
+    // If this fails, the process of the query or a later process deletes the message.
     await this.#store.states.delete(PLACE, this.#key).catch(() => {});
   }
 }
@@ -368,7 +368,7 @@ class SharedStep {
   }
 }
 
-/** The first answer counts, and withdraws the question from the other side. */
+/** The first answer counts, and withdraws the approval from the other side. */
 export function askedEverywhere(approve: Approve, questions: WaitingQuestions): Approve {
   return async (question, signal) => {
     const over = new AbortController();

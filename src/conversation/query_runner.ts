@@ -360,7 +360,7 @@ interface Resting {
   cancel(): void;
 }
 
-/** The pool stops the least recently used idle child first. A child with a running query keeps running. */
+/** The pool stops the least recently used idle child first. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;

@@ -10,7 +10,7 @@ import type { Log } from "../logging/log.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
 
 export interface ChangesReader {
-  /** Resolves with null if Vis cannot read the changes. The model then reads the changes. */
+  /** Resolves with null if Vis cannot read the changes. */
   readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
   /** Resolves with the name under which git finds the target. Rejects with `UsageError` if the target cannot exist. */
   readonly targetOf?: (workspace: string, name: string) => Promise<string>;
@@ -27,7 +27,7 @@ export async function checkedReview(
 }
 
 /** Adds the changes under review as the variable `context`, unless the caller has set this variable or Vis cannot read
- * the changes. A retry reads the changes again. */
+ * the changes. */
 export async function withReviewedChanges(
   given: readonly InputVariable[],
   { request, workspace, store, readChanges, signal, log }: ChangesReader & {

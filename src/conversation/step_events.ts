@@ -80,8 +80,8 @@ function joinedEvent(last: QueryEvent, next: QueryEvent): QueryEvent | null {
 
 type Delta = Extract<QueryEvent, { readonly delta: string }>;
 
-/** A follower of another process gets the same step several times: in each shared list, and in the rows. Each list
- * begins with the start of the step. */
+/** A follower of another process gets the same step several times: in each shared list, and in the rows of the store.
+ * Each list begins with the start of the step. */
 export class UnseenEvents {
   readonly #kept = new Map<Kept["type"], string>();
   readonly #counts = new Map<string, number>();

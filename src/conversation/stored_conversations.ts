@@ -87,8 +87,6 @@ export class Records {
     return short;
   }
 
-  /** Unless a request runs, the conversation moves to `workspace` if the user chose this folder, or if the folder of the
-   * conversation is gone. */
   async follow(branch: Branch, { workspace, isChosen, note }: Followed): Promise<Branch> {
     const from = branch.workspace, gone = isGone(from);
     if (from === workspace || !(gone || isChosen)) return branch;
@@ -124,7 +122,7 @@ export class Records {
       const items = planOf(kept?.shown?.value);
       return kept === undefined || items.length === 0 ? null : { at: kept.createdAt, items };
     } catch (error) {
-      if (error instanceof UsageError) return null; // No block has set the variable.
+      if (error instanceof UsageError) return null; // The variable has no version.
       throw error;
     }
   }
@@ -141,8 +139,7 @@ export class Records {
     }
   }
 
-  /** For an archive with code, Vis first calls `trust`, and `trust` rejects to prevent the import. Rejects with
-   * `UsageError` for an invalid archive. */
+  /** For an archive with code, Vis first calls `trust`, and `trust` rejects to prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -170,7 +167,7 @@ interface FoundPoint {
 }
 
 /** `id` is the id of a conversation, a branch or a query, or its beginning. `at` is N for the Nth shown iteration, or
- * Q.I for iteration I of query Q. Rejects with `UsageError` for an unknown point. */
+ * Q.I for iteration I of query Q. If `id` names a query, the function does not check that iteration N exists. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {

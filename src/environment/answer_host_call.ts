@@ -189,8 +189,7 @@ function lastLines(
 const TEST = /^\s*(?:not )?ok \d+\b/, SUBTEST = /^\s*# Subtest: /;
 const DETAILS = /^\s+---$/, DETAILS_END = /^\s+\.\.\.$/;
 
-/** In the Test Anything Protocol, a comment precedes the line of a test, and lines of YAML follow. The comment is
- * useful only while its test runs. */
+/** In the output of the test runner of Node.js, a comment precedes the line of a test, and lines of YAML follow. */
 function withoutDetails(lines: readonly string[]): readonly string[] {
   if (!lines.some((line) => TEST.test(line))) return lines;
   const edge = lines.find((line) => DETAILS.test(line) || DETAILS_END.test(line)) ?? "";
@@ -358,7 +357,7 @@ const CONFIDENCES = ["high", "medium", "low"] as const;
 
 function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
   if (call.args[0] === undefined) {
-    throw refused("answer", "Cannot answer: the value is undefined", "pass one with answer(value)");
+    throw refused("answer", "Cannot answer: the value is undefined", "pass a value: answer(value)");
   }
   const options = call.args[1];
   const read = (key: string): unknown =>

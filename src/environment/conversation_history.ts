@@ -11,8 +11,8 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns null for a lost or pending value, and for a large text. A function or class becomes its source, with its
- * static fields in a comment. */
+/** Returns null for a lost or pending value, and for a large text. A function or class becomes its source, with its own
+ * properties in a comment. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -51,7 +51,6 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** A null `version` means the last version. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },

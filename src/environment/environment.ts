@@ -70,7 +70,7 @@ export class Environment {
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
-  /** If false, Vis could neither store nor undo a change, so the state differs from the stored state. */
+  /** If false, Vis could neither store nor undo a change, so the state may differ from the stored state. */
   sound = true;
   readonly depth: number;
   readonly #parts: EnvironmentParts;
@@ -134,7 +134,6 @@ export class Environment {
     return environment;
   }
 
-  /** The child starts in the background while the model replies, unless `mayStartEarly` returns false. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -193,8 +192,8 @@ export class Environment {
     return [...this.#unattached];
   }
 
-  /** Resolves with the paths that do not exist, or with none if no extension reads files. A path for which the extension
-   * rejects, such as a binary file, may exist. */
+  /** Resolves with the paths that do not exist, or with none if no extension reads files. A path for which the
+   * extension rejects, such as a binary file, counts as existing. */
   async missing(paths: readonly string[]): Promise<readonly string[]> {
     const { registry } = this.#parts;
     const has = async (path: string): Promise<boolean> =>

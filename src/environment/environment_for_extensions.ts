@@ -272,7 +272,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads the stored version if no child runs. Starts no child. */
+  /** Reads the stored version if no child runs. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -601,7 +601,7 @@ export class ConversationPrograms {
       this.#running.add(ended);
       if (watched !== null) this.#background.set(ended, watched);
       if (ofCall.length === 0) return running;
-      // After its call has returned, nobody may await the program, and an unhandled rejection would end Vis.
+      // After its call has returned, possibly nobody awaits the program, and an unhandled rejection would end Vis.
       return running.catch((error) => callEnded?.aborted ? new Promise<never>(() => {}) : Promise.reject(error));
     };
   }

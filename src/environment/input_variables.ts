@@ -29,15 +29,13 @@ const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
 const WHOLE_CHARS = 8_000;
-/** A review needs its changes, so the request shows more of them than of other variables. */
 const CHANGES_CHARS = 16_000;
-/** The store keeps the label, so a continued query shows the changes with the same bytes. */
+/** `isReviewedChanges` recognizes stored changes by this label. */
 export const CHANGES_LABEL = "the changes to review, as a list of files and a diff";
 const NAMED_NAME = "namedFiles";
 const NAMED_LABEL = "the files that the request names with @";
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Rejects with `UsageError` for binary data, and for a text that is too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },

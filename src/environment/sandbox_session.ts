@@ -28,7 +28,7 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** After a child ends, the session starts another child with the variables of the last finished block. */
+/** If a child has ended, the next use starts another child with the variables that finished blocks have saved. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -55,7 +55,7 @@ export class SandboxSession {
     return this.#used ? this.living : null;
   }
 
-  /** Concurrent callers share one start. Rejects with `Cancelled` after `close`. */
+  /** Concurrent callers share one start. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -271,7 +271,7 @@ function notRun(why: string): RunReport {
   return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }
 
-/** Each piece waits until the child has read the previous piece, so that Vis never holds the whole text. */
+/** Each piece waits until the child has read the previous one, so the main process never holds the whole text. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },

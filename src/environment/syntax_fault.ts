@@ -5,8 +5,7 @@ const MAX_CHARS = 1 << 20;
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
-/** The name in `path` selects the language. Returns null for text that parses, for large text, for files that are not
- * JSON, JavaScript or TypeScript, and if the parser fails. */
+/** The name in `path` selects the language. */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS) return null;
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
@@ -38,7 +37,7 @@ function jsonFault(path: string, text: string): SourceFault | null {
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** Deep nesting would exhaust the stack of the engine, so the scanner has its own stack. */
+/** Deep nesting would overflow a recursive scanner, so this scanner has its own stack. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;

@@ -131,7 +131,7 @@ function namespaceOf(name: string): string {
   return name.split(".")[0] ?? name;
 }
 
-/** Further lines of a statement usually begin with a space or a bracket. */
+/** Lines that begin with white space or a closing bracket count as parts of the statement above them. */
 const STATEMENT = /^.*(?:\n[ \t)\]}].*)*/;
 
 const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
@@ -339,7 +339,7 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** One transaction stores these changes with the next iteration, so an interrupted iteration changes no scope. */
+/** One transaction stores these changes with their iteration, so an unstored iteration changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();

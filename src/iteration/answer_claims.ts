@@ -107,8 +107,8 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // A Japanese claim names no person, so Vis accepts it as a claim only at the beginning of an answer to a request
-    // for work.
+    // A Japanese claim can omit the person, so Vis accepts it as a claim only at the beginning of an answer to a
+    // request for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -182,7 +182,7 @@ const NEGATED = new RegExp(
   "iu",
 );
 
-/** Conditions, plans and reports on the work of another person match this pattern. */
+/** A clause with one of these words may be a condition, a plan, or a report on earlier or other people's work. */
 const HEDGED = new RegExp(
   words(
     "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
@@ -190,7 +190,7 @@ const HEDGED = new RegExp(
   ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|(?:者|チーム|氏|さん|人)[はが]",
   "iu",
 );
-/** Work on the answer itself, or on results of a block, matches this pattern. */
+/** A clause or a request with one of these words may be about text or about results of a block. */
 const TEXTUAL = new RegExp(
   words(
     "lists?|tables?|summar(?:y|ies)|overview|plans?|report|descriptions?|explanation|comparison|answer|text|sentences?|paragraphs?|wording|grammar|spelling|translation|email|count|total|search|results?|output|listing|(?:added|adds?) up|in code|bullet points|pattern|regex|query|approach|filter|variables?|sandbox|snippet|example|draft|my|" +
@@ -277,7 +277,7 @@ function claims(
 const MOST_FILES = 30;
 const HEADING = /^#{1,6} +[`*]*([^\s`*:]+):\d+/gm;
 
-/** The findings of a review name files in a list `findings`, or in headings such as `### path:line`. */
+/** The list `findings` of a value names the files. Without a value, headings such as `### path:line` name them. */
 export function findingFiles(
   { text, value }: { readonly text: string; readonly value?: JsonValue },
 ): readonly string[] {

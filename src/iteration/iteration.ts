@@ -88,7 +88,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** "idle" means a reply without code and answer, "broken" an end after shown output, and "call" no reply. */
+/** "idle" means neither an answer nor code that may run, "broken" a retryable failure after shown output, and "call"
+ * another failure. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -182,7 +183,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** If Vis cannot store the row, this promise and the promise of `ending` reject. */
+  /** If Vis cannot store the row, this promise rejects, and so does the function that `ending` returns. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -309,7 +310,7 @@ export class Recorder {
   }
 }
 
-/** The store has no faults of replies, so the loop counts unusable replies from 0 again. */
+/** The store has no faults of replies, so a failed iteration without blocks counts as a failed model call. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
   const { notes, doubt } = metadata;

@@ -28,19 +28,17 @@ import { type Settled, settleFinal } from "./settle_final.ts";
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
 const PLAN_BYTES = 64_000;
-const NOT_RUN = "The last call sent code, which does not run, and no answer";
+const NOT_RUN = "The reply to the last call has code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
-const CUT_NOTE =
-  "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
+const CUT_NOTE = "The length limit of the model cut your last reply: only its complete parts counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Resolves before the store has the end of the iteration. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
-  announced.catch(() => {}); // If the model call fails first, the caller gets the error of the call.
+  announced.catch(() => {}); // If both fail, the caller gets the error of the model call.
   const { position, reasoning, prefer = null } = input;
   const asked = await askModel(frame, { messages, reasoning, prefer, position, announced }).catch((error: unknown) => {
     if (error instanceof Cancelled) return null;
@@ -260,12 +258,10 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** These errors count as temporary, even if they are not retryable. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Channels get thinking, code and the draft of an answer after `announced`. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, position, prefer = null }:
@@ -273,7 +269,7 @@ async function askModel(
     & Pick<IterationInput, "position" | "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // An import during the call does not delay the call.
+  // The import begins while Vis waits for the reply, so that it does not delay the model call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});

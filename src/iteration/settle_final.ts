@@ -14,7 +14,7 @@ export type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The value is the answer that Vis has refused twice in a row for the same reason, or null. */
+    /** The value is the answer that Vis has refused at least twice in a row for the same reason, or null. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };
@@ -176,7 +176,7 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Models report an end with these words, which have no content, and which are true only after work. */
+/** Models report the end of work with these words. */
 const REPORTS = new Set([
   ..."done ok okay ready complete completed finished success gotowe zrobione fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
@@ -189,14 +189,14 @@ const PLACEHOLDERS = new Set([
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
-/** The model gets the reason; the user gets only the fact. */
+/** The model gets `reason`; a note for the user has `fact`. */
 interface Refusal {
   readonly reason: string;
   readonly fact: string;
 }
 
 /** `resolved` means that a variable, a template or a block gave the answer. `worked` means that the query has done
- * work. Failed blocks in `entries` count against the answer. */
+ * work. */
 export function refuseFinal(
   { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;
@@ -210,7 +210,7 @@ export function refuseFinal(
   if (blocks !== null) return blocks;
   if (answer.trim() === "") {
     const advice = resolved
-      ? "the variable or template it came from has no text"
+      ? "its variable, template or value has no text"
       : "put the content into it, or the name of the variable that holds it";
     return { reason: `The answer is empty: ${advice}`, fact: "it is empty" };
   }
@@ -270,7 +270,7 @@ function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   };
 }
 
-/** Accepts an answer at the second consecutive refusal for the same reason. Numbers in the reasons may differ. */
+/** Lets the answer through if Vis refused the previous answer for the same reason, apart from numbers. */
 export function settleRefusal(
   { reason, fact }: Refusal,
   previous: string | null,

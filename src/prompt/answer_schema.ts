@@ -120,9 +120,9 @@ type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 interface CheckedSchema {
   readonly root: JsonSchema;
   readonly resolve: (ref: string) => JsonSchema;
-  /** A `pattern` of the document takes linear time. */
+  /** The time of a match is linear in the length of `text`. */
   readonly matches: (pattern: string, text: string) => boolean;
-  /** If true, keywords next to a `$ref` have no effect, as before 2019-09. */
+  /** If true, keywords next to a `$ref` have no effect, as before draft 2019-09. */
   readonly refAlone: boolean;
 }
 
@@ -190,7 +190,7 @@ class Walk {
     const { path, depth } = at;
     if (typeof value === "boolean") return;
     if (!isJsonObject(value)) throw unusable("a schema must be an object, or true or false", path);
-    if (depth > MAX_DEPTH) throw unusable(`the schema is nested more than ${MAX_DEPTH} levels deep, the limit`, path);
+    if (depth > MAX_DEPTH) throw unusable(`the schema has more nested levels than the limit of ${MAX_DEPTH}`, path);
     if (this.#seen.has(value)) return;
     this.#seen.add(value);
     this.#identity(value, path);
@@ -220,7 +220,7 @@ class Walk {
       this.#wanted.push({ ref: $ref, path });
     }
     if (typeof $id === "string" && schema !== this.#root) {
-      if (!$id.startsWith("#")) throw unusable("Vis supports $id only at the root", path);
+      if (!$id.startsWith("#")) throw unusable("Vis supports an address as $id only at the root", path);
       this.#anchors.set($id.slice(1), schema);
     }
     if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
@@ -270,7 +270,7 @@ class Walk {
       throw unusable(
         `Vis cannot compile the pattern ${
           clip(pattern, 100)
-        } (${why}); it supports no look-around and no back-references`,
+        } (${why}); Vis supports no look-around and no back-references`,
         path,
       );
     }
@@ -283,7 +283,7 @@ class Walk {
       : ref;
     if (own !== "" && !own.startsWith("#")) throw unusable(`$ref ${clip(ref, 200)} leads outside the document`, path);
     const found = own.length <= 1 ? this.#root : own[1] === "/" ? this.#pointed(own) : this.#anchors.get(own.slice(1));
-    if (found === undefined) throw unusable(`$ref ${clip(ref, 200)} leads to nothing in the document`, path);
+    if (found === undefined) throw unusable(`$ref ${clip(ref, 200)} leads to no schema in the document`, path);
     return found;
   }
 
@@ -330,7 +330,7 @@ function isJsonObject(value: unknown): value is { readonly [key: string]: JsonVa
 }
 
 interface SchemaFault {
-  /** The path is a JSON pointer into the value, and "" for the whole value. */
+  /** The path is a JSON pointer with clipped names; "" is the whole value. */
   readonly path: string;
   readonly message: string;
   /** If true, no alternative fits, and the faults that follow belong to the nearest alternative. */
@@ -348,7 +348,7 @@ const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_VALUE_DEPTH = 1_500;
 
-/** `judge` throws RangeError if a check takes too many steps. */
+/** `judge` throws RangeError if a check takes too many steps or goes too deep. */
 class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -357,7 +357,6 @@ class SchemaJudge {
     this.#checked = checked;
   }
 
-  /** Returns at most `limit` faults, faults of the outer parts first. */
   judge(value: JsonValue, limit: number): readonly SchemaFault[] {
     this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
     const faults: SchemaFault[] = [];
@@ -400,7 +399,7 @@ class SchemaJudge {
       yield fault(`must match the pattern ${clip(pattern, 100)}, is ${shown(value)}`, at);
     }
     if (typeof format === "string" && !hasFormat(format, value)) {
-      yield fault(`must be a ${format}, is ${shown(value)}`, at);
+      yield fault(`must have the format ${format}, is ${shown(value)}`, at);
     }
   }
 
@@ -438,10 +437,10 @@ class SchemaJudge {
     if (!isSchema(contains)) return;
     const count = value.filter((item) => this.#fits(contains, item, at)).length;
     if (count < num(minContains, 1)) {
-      yield fault(`must contain at least ${counted(num(minContains, 1), "item")} of a kind, has ${count}`, at);
+      yield fault(`must match contains in at least ${counted(num(minContains, 1), "item")}, does so in ${count}`, at);
     }
     if (count > num(maxContains, Infinity)) {
-      yield fault(`must contain at most ${maxContains} of a kind, has ${count}`, at);
+      yield fault(`must match contains in at most ${counted(num(maxContains, 0), "item")}, does so in ${count}`, at);
     }
   }
 
@@ -536,7 +535,7 @@ class SchemaJudge {
   }
 }
 
-/** The nearest form has the longest of the shortest paths to a fault, because it fails deepest in the value. */
+/** Ranks a form by its shortest path to a fault; a longer path means a nearer form. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }

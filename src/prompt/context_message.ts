@@ -31,8 +31,8 @@ export interface ContextParts {
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
-      /** If set, this newest request ended without an answer, thinking, output or changes. The other fields then
-       * describe an earlier request. */
+      /** If set, this newest request left neither work nor an accepted answer. The other fields then describe an
+       * earlier request. */
       readonly since?: { readonly request: string; readonly answer: string };
     }
     | null;
@@ -54,7 +54,8 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-/** The next request often refers to a plan or to the findings of a review, so its steps see up to `whole` characters. */
+/** The next request often refers to a plan or a review. If the newest accepted answer is one, its steps see up to
+ * `whole` characters. */
 const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
@@ -65,7 +66,6 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** No part can imitate the frame of the message (see `framed`). */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -89,7 +89,7 @@ export function renderContext(parts: ContextParts): string {
   );
 }
 
-/** The last call is no iteration, so the shown number does not exceed the budget. */
+/** The last call does not count against the budget, so the shown number does not exceed the budget. */
 function header({ iteration, budget, failures, last }: ContextParts): string {
   const most = Math.trunc(budget), at = Math.trunc(iteration);
   const count = Math.trunc(failures);
@@ -213,7 +213,7 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** The notice of a cut takes space, so Vis avoids cuts that save fewer characters. */
+/** The notice of a cut takes space, so Vis avoids cuts that save fewer characters than this number. */
 const LEAST_CUT = 300;
 /** A cut journal keeps this number of characters for pieces that would lose fewer than `LEAST_CUT`. */
 const SLACK = 1_200;
@@ -239,7 +239,7 @@ export interface EarlierIteration {
 
 export const MAX_EARLIER = 10;
 const BRIEF = 1_000;
-/** Vis cuts the newest earlier iteration to the remaining characters, or omits it if fewer than this number remain. */
+/** If the newest earlier iteration does not fit, Vis cuts it, or omits it if fewer than this many characters remain. */
 const LEAST_EARLIER = 2_000;
 
 /** After a failed block, the limit is `journalChars`, so that a failure hides fewer results. */
@@ -268,7 +268,8 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
-/** Short results may be equal by chance, so only a result of this length refers to an equal result of other code. */
+/** Short results may be equal by chance, so only a result of at least this length refers to an equal result of other
+ * code. */
 const TELLING = 200;
 
 class ShownRows {
@@ -426,7 +427,7 @@ function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
-/** The time of calls does not count, so that a block that waits for a function is not slow. */
+/** The time of calls does not count for SLOW, because a block may wait for its calls. */
 function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
@@ -448,7 +449,7 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** The shown output of a command may not mention its failure, so the journal lists failed calls. */
+/** The output of a command need not mention its failure, so the journal lists failed calls. */
 function failedCalls({ ok, outcome, calls, stdout, preview }: BlockResult): string[] {
   const isCut = outcome === "timeout" || outcome === "cancelled";
   const failed = ok || isCut ? calls.filter((call) => !call.ok && call.outcome && (ok || call.output)) : [];
@@ -486,7 +487,6 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** A reply without a result has the number of the next iteration. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
@@ -541,7 +541,6 @@ function valuesOf(entries: readonly JournalEntry[]): string {
 export class Attempts {
   readonly #lines: { position: number; text: string; times: number }[] = [];
 
-  /** `position` distinguishes iterations with the same number. */
   add(attempt: Attempt & { readonly position: number }): void {
     const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
@@ -763,7 +762,7 @@ const TAGS = [
 
 /** `shownText` escapes these characters, so that a text from outside contains no placeholder. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** This part of a text makes `framed` add a mark. */
+/** This character makes `framed` add a mark. */
 const FORCED = "\u0001";
 
 /** These invisible characters could hide a tag, or the start of a line, from the pattern. */
@@ -780,8 +779,7 @@ const LIKE_FRAME = new RegExp(
   "im",
 );
 
-/** If a model could mistake a text from outside for the frame, each tag, row and label of this message ends in a mark.
- */
+/** If a model could mistake a text from outside for the frame, each tag, row and label of this message has a mark. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -794,7 +792,7 @@ function framed(text: string): string {
   return said.replaceAll(FORCED, "").replaceAll(OWN, mark).replaceAll(OWN_WORD, mark === "" ? "" : `${mark} `);
 }
 
-/** Returns the first of `~1`, `~2` … that is absent from the text, even without its invisible characters. */
+/** Returns the first of `~1`, `~2` … that is absent from the text, even after its invisible characters are removed. */
 function markFor(text: string): string {
   const used = new Set<string>();
   for (const [, digits = ""] of text.replace(new RegExp(`[${UNSEEN}]`, "g"), "").matchAll(/~(\d{1,7})/g)) {

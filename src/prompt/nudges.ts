@@ -81,7 +81,7 @@ function unprefixed(text: string): string {
 
 function shortened(line: string, warn: (problem: string) => void): string {
   if (line.length <= MAX_CHARS) return line;
-  warn(`Nudge cut to ${MAX_CHARS} characters: it has ${line.length}`);
+  warn(`Nudge cut to ${MAX_CHARS} characters: it had ${line.length}`);
   return shorten(line, MAX_CHARS);
 }
 
@@ -107,7 +107,6 @@ export class Repetition {
   #news = false;
   #stale = false;
 
-  /** A block that changed nothing has news only if it shows a line that earlier results lack. */
   get news(): boolean {
     return this.#news;
   }
@@ -135,7 +134,7 @@ export class Repetition {
       const { error } = entry.result;
       const key = error ? hash("error", [error.name, error.message]) : "";
       if (!error || errors.has(key)) continue;
-      errors.add(key); // Blocks of one reply may fail for one reason.
+      errors.add(key); // Several blocks of a reply may fail for the same reason, which counts once.
       const replies = this.#count(key);
       if (replies > most) {
         most = replies;
@@ -149,7 +148,7 @@ export class Repetition {
     return this.#offender;
   }
 
-  /** Brief results are often equal by chance, so a brief result counts as new. */
+  /** Brief results may be equal by chance, so a brief result counts as new. */
   #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
@@ -169,7 +168,7 @@ export class Repetition {
   }
 }
 
-/** Vis watches the changes of a command, so only a command that changed files counts. */
+/** For a command, only changes of files that Vis recorded count. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
@@ -180,7 +179,7 @@ function blockKey({ code, result }: Entry): string {
   return hash("block", [withoutNames(code, result.defined), ...said]);
 }
 
-/** Omits spacing and the names that the code defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
+/** Replaces the names that the code defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
 function withoutNames(code: string, defined: readonly string[]): string {
   const names = new Set(defined.slice(0, 100));
   return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {

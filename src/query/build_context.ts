@@ -133,7 +133,6 @@ const CUT = { blocks: 5, chars: 300 };
 /** The conversation in the stable prefix shows this answer at greater length, so the handover only refers to it. */
 const IN_CONVERSATION = "the last answer in the conversation above";
 
-/** The handover counts no change that the user has undone since. */
 export async function handoverIn(
   environment: Pick<Environment, "watchHook">,
   before: PreviousTurn | null,

@@ -76,8 +76,8 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has reached a
-   * limit, and with `Cancelled`. */
+  /** Waits while running calls may use up the rest of a limit. Rejects with `ProviderError` when a limit is reached,
+   * and with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Request cancelled");
@@ -238,8 +238,7 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** The ledger counts failed attempts. Rejects like the router, and with `ProviderError` when the tree has reached a
-   * limit. */
+  /** The ledger counts failed attempts. Rejects like the router, and with `ProviderError` when a limit is reached. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);

@@ -19,13 +19,12 @@ import type { QueryParts } from "./query_settings.ts";
 /** The user must read the whole text of an approval, so the texts have these limits in characters. */
 const LONGEST = { what: 4_000, exact: 4_000, change: 4_000, why: 1_000, scope: 300, option: 300 } as const;
 const MOST_SCOPES = 20;
-/** After this many consecutive refusals, Vis tells the model to stop asking. */
 const REFUSALS = 3;
 
 const NOBODY = {
   ask: "no user can answer here",
   never: "the setting approvals is never",
-  locked: "the locked profile asks nobody",
+  locked: "Vis asks nobody in the locked profile",
 } as const;
 
 interface QueryApprovalsParts {
@@ -35,7 +34,6 @@ interface QueryApprovalsParts {
   readonly log: Log;
   readonly deadline: QueryDeadline;
   readonly keep: (asked: string) => void;
-  /** If the channel can ask no user, Vis calls this function with the option of the request. */
   readonly onUnasked?: ((option: string) => void) | undefined;
 }
 
@@ -192,7 +190,7 @@ export class QueryApprovals {
     }
   }
 
-  /** The time limits of the query pause while an approval waits. */
+  /** The time limit of the query pauses while an approval waits. */
   async #answer(question: ApprovalQuestion, signal: AbortSignal): Promise<Answered> {
     const { approve, deadline, nobody } = this.#parts;
     try {

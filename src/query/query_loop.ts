@@ -77,7 +77,7 @@ export class QueryLoop {
   /** The model has not seen these messages of the user, because the call with them was interrupted. */
   readonly #unseen: string[] = [];
 
-  /** When `leaving` aborts, the query stops before its next iteration, and another process continues the query. */
+  /** When `leaving` aborts, the query stops before its next iteration, so that another process can continue it. */
   constructor(prepared: Prepared, leaving: AbortSignal | null = null) {
     this.#leaving = leaving;
     const { frame } = prepared;
@@ -315,7 +315,7 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** A second consecutive reply of plain text is the answer if a block of the query had a result. If the request has a
+  /** A second consecutive reply of plain text is the answer if a block of the query has succeeded. If the request has a
    * schema, the schema must accept the text. */
   #prose(text: string | null): QueryReason | null {
     const { state, extras } = this.#prepared;
@@ -352,8 +352,7 @@ export class QueryLoop {
   }
 }
 
-/** Vis sends the next model call within these two turns of the event loop, so that the call need not wait for the
- * store. */
+/** These two turns of the event loop let Vis send the next model call before it stores the iteration. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();

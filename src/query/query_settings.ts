@@ -22,7 +22,7 @@ export interface QuerySettings {
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
   readonly reasoning?: ReasoningLevel | null;
-  /** Sub-queries have at most this depth, from 1 (the default) to 5. With 0, a query runs no sub-query. */
+  /** Sub-queries have at most this depth, up to 5 (default: 1). With 0, a query runs no sub-query. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
@@ -56,7 +56,7 @@ export interface QueryParts extends
   > {
   readonly environment: Environment;
   readonly store: Store;
-  /** Throws ConfigError if no sandbox with these grants can start. */
+  /** Throws ConfigError for an unusable launcher or grant. */
   readonly trySandbox?: (of: Pick<SandboxOptions, "granted" | "workspace">) => void;
   readonly router: ModelCalls;
   readonly log: Log;
@@ -67,7 +67,7 @@ export interface QueryParts extends
   readonly steering?: Steering;
   /** Resolves with null if no extension records changes. */
   readonly fileChanges?: ListFileChanges | undefined;
-  /** The model call waits for this promise until the signal aborts. */
+  /** The next model call waits for this function, so it must settle soon after an abort of the signal. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -91,7 +91,7 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
 
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
-/** A preference gives the root model, because it chooses a model for each call. */
+/** A preference gives the root model, because the router chooses a model for each call. */
 export function chosenRoute(
   router: Pick<Router, "current" | "routes">,
   name: string | null,

@@ -49,7 +49,6 @@ export class QueryState {
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
   readonly late: LateCall[] = [];
-  /** Users see these ended sub-queries of the iteration, but the model does not. */
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
@@ -145,7 +144,7 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** A step with interrupted blocks counts, because Vis has stored it and its blocks may have changed something. */
+  /** A step with interrupted blocks keeps its position, because Vis has stored it. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;
@@ -168,11 +167,12 @@ export class QueryState {
   }
 }
 
-/** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies. */
+/** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies with one
+ * fault. */
 const SAME = 3;
 /** The connection causes broken replies, so Vis tolerates more of them. */
 const BROKEN = 5;
-/** Broken replies and failed calls do not count. */
+/** This number limits unusable replies; broken replies and failed calls do not count. */
 const UNUSABLE = 5;
 
 export interface Unusable {

@@ -46,7 +46,7 @@ export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
   readonly elapsedMs: number;
-  /** The last event has this number, or 0 if Vis sent no event. */
+  /** The value is the number of the last event, or 0 if Vis sent no event. */
   readonly seq: number;
 }
 
@@ -73,7 +73,8 @@ interface RunQueryOptions extends KeyedRequest {
   readonly keptFiles?: readonly string[] | undefined;
 }
 
-/** Rejects with `HandedOver` after `leaving`. Before another rejection, tries to end a query that has begun. */
+/** If `leaving` aborts before the end, rejects with `HandedOver`. Before another rejection, tries to end a query that
+ * has begun. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own, because it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
@@ -130,7 +131,7 @@ async function runWithin(
     }
     throw error;
   } finally {
-    // If Vis cannot read the store either, the caller gets the first error.
+    // If this fails, the caller still gets the result or the first error.
     await parts.environment.endQuery({ unstored }).catch((error: unknown) => {
       parts.log.error("environment_not_undone", { queryId, error: String(error) });
     });
@@ -311,7 +312,6 @@ class QueryEnding {
     this.#query = query;
   }
 
-  /** Rejects if the store fails and the query has no answer. */
   async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -325,7 +325,8 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** The user has paid for an answer, so the caller receives the answer even if Vis cannot store it. */
+  /** After a takeover, another process ends the query. After another store error, the caller still gets the answer,
+   * because the user has paid for it. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -682,7 +683,7 @@ function keptWaiting(
   };
 }
 
-/** If the process ends during a block, another process knows the files that the block has changed. */
+/** Vis stores changes while a block runs, so that another process knows them if this process ends. */
 function diffKeeper({ state, parts: { environment } }: Pick<BegunQuery, "state" | "parts">): () => void {
   let kept = Promise.resolve(), isDue = false;
   const keep = async (): Promise<void> => {

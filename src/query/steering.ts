@@ -3,7 +3,8 @@ export class Steering {
   #ended = false;
   #follower: (texts: readonly string[]) => void = () => {};
 
-  /** Calls `follower` with the waiting messages, oldest first, after each change, and now if a message waits. */
+  /** Calls `follower` with the waiting messages, oldest first, when a message arrives, is withdrawn or is taken, and
+   * now if a message waits. */
   follow(follower: (texts: readonly string[]) => void): void {
     this.#follower = follower;
     if (this.#waiting.length > 0) this.#changed();
@@ -30,7 +31,6 @@ export class Steering {
     });
   }
 
-  /** The messages count as shown when `store` has stored them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];

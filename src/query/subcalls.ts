@@ -58,13 +58,13 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** Equal calls share one answer, even while the first call is running. Rejects with `HostCallError` and
-   * `Cancelled`. */
+  /** Equal calls of a query share one answer, even while the first call is running. Rejects with `HostCallError`,
+   * `Cancelled` or an error of the store. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     return (await this.#once({ prompt, ...options, search: false })).text;
   }
 
-  /** The result has the pages of the search. Searches have the same cache, limits and errors as `ask`. */
+  /** Searches have the same cache, limits and errors as `ask`. */
   async searchWeb(query: string, { signal }: Pick<SubcallOptions, "signal">): Promise<WebFindings> {
     return await this.#once({ prompt: `Search the web for: ${query}`, system: SEARCHING, signal, search: true });
   }
@@ -87,12 +87,11 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
-  /** Rejects with `HostCallError` if the sub-query cannot begin. */
+  /** Rejects with `HostCallError` if Vis refuses the sub-query. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
-  /** Cancels the remaining work and waits for its end. */
   async close(): Promise<void> {
     this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);
@@ -249,7 +248,7 @@ interface SubAnswer {
 
 const AGAIN = "ask again, or choose another model";
 
-/** Refuses a truncated reply, and a reply with only thinking or a tool call, whose text could look like an answer. */
+/** Refuses a truncated reply, a reply whose thinking has no end, and a reply with only thinking or a tool call. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",
@@ -273,7 +272,7 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
   return fault(`the model ${model} sent thinking and no answer`, AGAIN);
 }
 
-/** A reply without a search is the memory of the model, which the caller must not take for the web. */
+/** A reply without a search comes from the memory of the model, so Vis refuses it. */
 function foundIn(reply: RouterReply): SubAnswer {
   const { model, finish, sources, usage: { searches = 0 } } = reply;
   const answer = answerIn(reply);

@@ -180,7 +180,7 @@ function temporaryFolder(): string {
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
-  } catch { /* The next start removes the folder. */ }
+  } catch { /* A later start removes the folder. */ }
 }
 
 /** The owner of a folder this young may not have locked it yet. */

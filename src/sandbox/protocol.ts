@@ -41,7 +41,7 @@ const decode = uncurry(TextDecoder.prototype.decode) as (self: TextDecoder, byte
 const fillRandom = crypto.getRandomValues.bind(crypto);
 const HEX = Object.freeze(Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0")));
 
-/** The pool reads many bytes at once, because a system call for 16 bytes costs more than a whole host call may. */
+/** The pool reads many bytes at once, because a system call for each id would be slow. */
 class Random {
   readonly #bytes = new BytesOf(RANDOM_BYTES);
   #used = RANDOM_BYTES;

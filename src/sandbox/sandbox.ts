@@ -46,8 +46,8 @@ export interface SandboxOptions {
   /** Relative paths in grants start here; without a workspace, the sandbox refuses relative paths. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The sandbox appends the command line of the child to this command, which must pass stdio through. The first
-   * word is a path, because the command has no PATH. */
+  /** The sandbox appends the command line of the child to this command, which must pass stdio through. The first word
+   * is an absolute path, because the command has no PATH. */
   readonly launcher?: readonly string[];
   /** The time of these functions does not count against a deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
@@ -69,7 +69,7 @@ export interface BlockRun {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** An abort cancels the block; if the child cannot stop the block, the variables are lost. */
+  /** An abort cancels the block. If the child cannot stop the block, Vis kills the child. */
   readonly signal?: AbortSignal;
 }
 

@@ -88,8 +88,8 @@ Deno.test("callBuiltin() refuses unsuitable arguments and explains its usage", a
     ["requestMoreIterations", ["5"], /whole number/],
     ["requestMoreIterations", [NaN], /whole number/],
     ["requestMoreIterations", [Infinity], /whole number/],
-    ["answer", [], /Cannot answer: the value is undefined; pass one with answer\(value\)/],
-    ["answer", [undefined], /Cannot answer: the value is undefined; pass one with answer\(value\)/],
+    ["answer", [], /Cannot answer: the value is undefined; pass a value: answer\(value\)/],
+    ["answer", [undefined], /Cannot answer: the value is undefined; pass a value: answer\(value\)/],
     [
       "varHistory",
       [],

@@ -224,7 +224,7 @@ Deno.test("varHistory(), varDiff() and restoreVar() of every kind", async () => 
   assert.deepEqual(rest.slice(5, 9), names.slice(0, 4).map((name) => `{ name: "${name}", version: 1 }`));
   assert.match(
     rest[9] ?? "",
-    /Cannot restore c: a function that a call made.*; to make it again, run let pt = new Pt\(\), c = /,
+    /Cannot restore c: it is a function that a call made.*; to make it again, run let pt = new Pt\(\), c = /,
   );
   assert.equal(rest[10], "[ [ 1 ], 1, 1, 1, true, 7 ]");
   assert.match(rest[11] ?? "", /Cannot find d v99: it has versions 1 to 3/);

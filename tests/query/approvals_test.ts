@@ -82,7 +82,7 @@ Deno.test("without a user to ask, the answer is no, at once; so it is by setting
   const reasons = {
     ask: /no user can answer here/,
     never: /the setting approvals is never/,
-    locked: /the locked profile asks nobody/,
+    locked: /Vis asks nobody in the locked profile/,
   };
   for (const approvals of ["ask", "never", "locked"] as const) {
     const settings = { approvals };

@@ -64,7 +64,7 @@ export const BETWEEN: readonly StateRow[] = [
         ended(result, "max_iterations", /budget of 1 step\./);
         const [, told] = engine.events.filter((event) => event.type === "iteration_finished");
         const [, stored] = await engine.store.iterations(result.queryId);
-        const why = "The last call sent code, which does not run, and no answer";
+        const why = "The reply to the last call has code, which does not run, and no answer";
         assert.deepEqual([told?.outcome, told?.reason, stored?.error], ["empty", why, why]);
       }, { settings: { budget: 1 } }),
   },

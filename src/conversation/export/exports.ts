@@ -34,8 +34,6 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Rejects with `BusyError` for too many open exports, and with `UsageError` for an archive that is too large to
-   * import. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -44,7 +42,7 @@ export class Exports {
   }): Promise<Exported> {
     if (this.#open >= MOST_OPEN) {
       throw new BusyError(
-        `Cannot export the conversation: ${this.#open} exports are open, the limit; try again later`,
+        `Cannot export the conversation: the limit of ${MOST_OPEN} open exports is reached; try again later`,
       );
     }
     this.#open++;

@@ -12,7 +12,7 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 
-/** A request or an answer with HTML or images is in a fence, so that a viewer loads nothing. */
+/** If a request or an answer contains HTML or an image, a fence surrounds the text, so that a viewer loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -119,7 +119,6 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
 
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
-/** Viewers of Markdown colour a line of a diff by its first character, so the lines have no numbers. */
 function changeLines(file: DiffFile): string[] {
   const lines = file.lines.map((line) => {
     if (line.kind === "gap") return "⋯";

@@ -24,7 +24,7 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** Without these limits, a hostile file could fill the memory. */
+/** Without these limits, a hostile file could fill the memory or the stack. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
@@ -240,7 +240,7 @@ function checkBranches(
     let at: string | undefined = id;
     for (let depth = 0; at !== undefined && above.has(at); depth++) {
       if (depth > MAX_CHILD_DEPTH) {
-        throw refused(`the sub-query in branch ${id} has more than ${MAX_CHILD_DEPTH} levels above it, or a circle`);
+        throw refused(`the sub-query in branch ${id} has more than ${MAX_CHILD_DEPTH} levels above it, or a cycle`);
       }
       at = above.get(at);
     }

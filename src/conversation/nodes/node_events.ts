@@ -179,7 +179,7 @@ export class Publisher {
   }
 
   async #send(): Promise<void> {
-    await Promise.resolve(); // Events of the same turn of the event loop form one batch.
+    await Promise.resolve(); // Events that the caller adds in one synchronous step form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
       // The store ignores an event that it already has, so a retry is safe.

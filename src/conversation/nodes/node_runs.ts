@@ -317,7 +317,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // Clients repeat a request that ended with "process lost", so this end needs a different reason.
+    // Clients may repeat a request that ended with "process_lost", so this end needs a different reason.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ${iterations + 1}; ` +
       "the logs of the nodes may give the reason",

@@ -38,7 +38,7 @@ export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** For an unreadable reply, the result has a reason. Does not throw. */
+/** Does not throw. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -189,7 +189,8 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | 
   }
   if (cut !== null && (found.length > 0 || idle === null)) {
     const advice = "Keep it shorter: fewer blocks, and answer(value) for a long answer";
-    const reason = `The reply was cut off after ${cut} characters, before any part of it was complete. ${advice}`;
+    const reason =
+      `A JSON object of the reply was cut off after ${cut} characters, before any code or answer was complete. ${advice}`;
     return { fault: "cut", reason };
   }
   return lastOf(found) ?? idle ?? escapedObject(body);
@@ -211,7 +212,7 @@ interface Start {
   readonly named: boolean;
 }
 
-/** The first brace of the text comes first, braces before the name of a field second, and other braces last. */
+/** A brace at the beginning of the text comes first, braces before the name of a field second, and others last. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
   const inCode = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
@@ -294,7 +295,9 @@ function unreadable(body: string, fences: readonly Fence[]): ParsedReply {
   if (TOOL_CALL.test(body)) return imitation(body.slice(0, 20_000));
   const start = body.search(START);
   const begins = `it begins "${oneLine(body, 80)}"`;
-  if (start === -1) return failure("text", `The reply holds no JSON object and no code: ${begins}`);
+  if (start === -1) {
+    return failure("text", `The reply has no JSON object of the expected form, and no TypeScript code: ${begins}`);
+  }
   return failure("json", `The JSON object in the reply cannot be read: ${syntaxError(body.slice(start))}`);
 }
 

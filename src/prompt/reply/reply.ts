@@ -24,8 +24,8 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/** "thinking" means only thinking, "tools" a tool call, "text" plain text, "json" JSON of another shape, and "cut" an
- * incomplete reply. */
+/** "thinking" means only thinking, "tools" a tool call, "text" no usable form, "json" JSON that Vis cannot use, and
+ * "cut" an incomplete reply. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 export type ParsedReply =

@@ -6,7 +6,6 @@ interface ReplyDelta {
   readonly answer: string;
 }
 
-/** Appending a character to a string would create a new string, so the fields are lists of characters. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];

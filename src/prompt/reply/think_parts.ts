@@ -1,13 +1,13 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** Models of a family mark their thinking with these tags, which some services leave in the text. */
+/** Models of a family begin and end their thinking with these marks, which some services leave in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
   readonly starts: string;
   /** If true, letter case matters, because prose contains the same letters. */
   readonly isExact?: true;
-  /** If true, the end tag has a meaning only after the opening tag of this family. */
+  /** If true, the end mark has a meaning only after the opening mark of this family. */
   readonly endsOnlyItself?: true;
 }
 
@@ -98,14 +98,14 @@ interface ThinkParts {
   readonly unclosed: string;
 }
 
-/** A mark in a JSON value or in code is text. Many services omit the opening mark, so without one, the text before the
+/** A mark in a JSON value or in code is text. Some services omit the opening mark, so without one, the text before the
  * end mark is thinking. */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
 
-/** Later marks may be a part of the answer, so only thinking at the beginning of the text counts. The text must not be
- * a JSON reply. */
+/** If text precedes the first opening mark, the marks may be a part of the answer, so nothing counts as thinking. The
+ * text must not be a JSON reply. */
 export function takeFirstThinking(text: string): ThinkParts {
   if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
   const parts = new Parts(text);
@@ -325,7 +325,7 @@ export function isCode({ language, content }: Fence): boolean {
 
 interface Scan {
   readonly end: number;
-  /** Returns the text up to its last complete part, with closing brackets, or "" if no part is complete. */
+  /** Returns the text up to its last complete part, with closing brackets. */
   readonly closed: () => string;
 }
 

@@ -106,7 +106,7 @@ interface Shape {
 const RECENT_SHAPES = 8;
 const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** Listing the keys of a longer array would cost more than all other work. */
+/** Listing the keys of a longer array would take long. */
 const LISTED_ITEMS = 4096;
 
 /** A queue replaces recursion, so that neither depth nor cycles use the stack. */

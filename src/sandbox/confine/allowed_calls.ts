@@ -60,8 +60,8 @@ export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
 
-/** Deno 2.6 to 2.9, V8 and tokio make these calls after their start on x86-64 (strace -f); other kernels and libcs use
- * more. A new Deno version needs a new trace. */
+/** Deno 2.6 to 2.9, V8 and tokio make these calls after their start on x86-64 (strace -f); other kernels and libcs may
+ * need more. A new Deno version needs a new trace. */
 export const ALLOWED: readonly CallName[] = [
   "read",
   "write",
@@ -184,7 +184,8 @@ const NET: readonly GuardedCall[] = [
 ];
 
 const PATHS: readonly GuardedCall[] = [
-  // Landlock checks the paths. The filter refuses O_PATH, which Landlock does not see, and files with set-id bits.
+  // Landlock checks the paths. The filter refuses O_PATH, which Landlock does not see, unnamed files, and files with
+  // set-id bits.
   { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
   // The filter answers "not a link" for every path, so the runtime uses paths as they are.
   { name: "readlink", checks: [], answer: EINVAL },

@@ -104,8 +104,8 @@ const SIGKILL = 9n;
 // processes.
 /** Deno needs about twenty open files; the protocol needs three. */
 const OPEN_FILES = 64;
-/** The groups of the user, which may be thousands, come first in `STATUS`. This file has sizes in kB; `statm` counts
- * pages, whose size differs between kernels. */
+/** In `STATUS`, the groups of the user, which may be thousands, precede the line that Vis reads. This file has sizes in
+ * kB; `statm` counts pages, whose size differs between kernels. */
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 

@@ -39,7 +39,7 @@ export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayB
   return code;
 }
 
-/** The filter covers all threads of this process. The process needs no_new_privs. */
+/** The filter covers all threads of this process. Without privileges, the process needs no_new_privs. */
 export function installFilter(libc: Libc, operations: readonly Operation[]): string[] {
   const code = filterBytes(operations);
   const head = new Uint8Array(16);

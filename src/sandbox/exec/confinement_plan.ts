@@ -40,7 +40,7 @@ export interface ExecPolicy {
   readonly cwd: string;
   readonly input: boolean;
   readonly read: readonly GrantedPath[];
-  /** The program may list the entries of these folders recursively, but not read them. */
+  /** The program may list these folders recursively; this right does not include reading files. */
   readonly list: readonly string[];
   readonly write: readonly GrantedPath[];
   readonly devices: readonly string[];

@@ -32,7 +32,8 @@ export class InitProgram implements ExecMachine {
     const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);
     const flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     const runs = made(flags | MFD_EXEC);
-    const memory = runs < 0 ? made(flags) : runs; // Before Linux 6.3, no flag is known and all memory can run.
+    // Before Linux 6.3, the kernel does not know MFD_EXEC, and all memory can run.
+    const memory = runs < 0 ? made(flags) : runs;
     if (memory < 0) return null;
     const descriptor = BigInt(memory);
     const never = (this.#libc.fcntl(memory, F_GET_SEALS) & SEAL_EXEC) !== 0;

@@ -134,7 +134,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("sched_setscheduler", [NOT_ITSELF]),
   refused("sched_setaffinity", [NOT_ITSELF]),
   refused("sched_setattr", [NOT_ITSELF]),
-  // Files that run with their owner's rights would affect other users of this machine.
+  // Files that run with the rights of their owner or group would affect other users of this machine.
   refused("chmod", [check(1, "bits", SET_ID)]),
   refused("fchmod", [check(1, "bits", SET_ID)]),
   refused("fchmodat", [check(2, "bits", SET_ID)]),
@@ -198,7 +198,7 @@ export function refusedCalls(
     readonly architecture?: Architecture;
   },
 ): Operation[] {
-  // In namespaces, the kernel mounts read-only paths read-only.
+  // With namespaces of its own, the program sees read-only paths as read-only mounts.
   const emptying = own || abi >= TRUNCATE_ABI;
   const signals = own || abi >= SIGNALS_ABI;
   const whole: readonly CallName[] = [

@@ -130,7 +130,7 @@ export class CallRegistry {
       throw new ProtocolError("Cannot accept a call: the sandbox does not have this function");
     }
     if (this.#calls.size >= MAX_CALLS) {
-      throw new ProtocolError(`Cannot accept a call: ${MAX_CALLS} calls are running, the limit`);
+      throw new ProtocolError(`Cannot accept a call: the limit of ${MAX_CALLS} running calls is reached`);
     }
     if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
       throw new ProtocolError(

@@ -68,7 +68,7 @@ export class ChildLink {
     if (!this.#writing) void this.#write();
   }
 
-  /** The frame waits for the next frame, because it is not worth waking the child. */
+  /** The frame goes out with the next `send`, because this frame alone need not wake the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -77,7 +77,7 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    await null; // The frames of one turn go out together.
+    await null; // Frames that the caller sends in one synchronous step go out together.
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;
@@ -167,7 +167,7 @@ export class Requests {
   readonly #maxBytes: number;
   #gone: SandboxEnded | null = null;
 
-  /** A child with more memory than the least limit may send an answer of this size. */
+  /** An answer may have as many bytes as the child has memory, and at least `LEAST_ANSWER_BYTES`. */
   constructor(
     link: Pick<ChildLink, "send" | "sendLater" | "kill">,
     { memoryBytes = 0 }: { readonly memoryBytes?: number | undefined } = {},

@@ -70,7 +70,7 @@ export interface SandboxTestOptions {
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
 /** The caller owns the child and must `close` it. Rejects with `SandboxEnded` if the child does not start, and with
- * Error for a grant that the walls cannot apply exactly. */
+ * Error for a grant that Vis refuses. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -120,7 +120,8 @@ function started(program: ChildProgram, root: string | undefined): Started {
   }
 }
 
-/** Throws ConfigError if Vis cannot run the launcher, or cannot apply the grants of an extension. */
+/** Throws ConfigError if `sandbox.launcher` does not begin with the absolute path of a file, or if Vis refuses a grant
+ * of an extension. */
 export function checkStart(
   { granted = [], launcher = [], workspace }: Partial<Pick<SandboxOptions, "granted" | "launcher" | "workspace">>,
 ): void {
@@ -212,7 +213,8 @@ function realPath(
   const refuse = (why: string): never => {
     throw new Error(`Cannot grant the sandbox ${kind} access to ${path}: the path ${why}`);
   };
-  if (path === "" || (!isAbsolute(path) && workspace === "")) refuse("is not absolute, and there is no workspace");
+  if (path === "") refuse("is empty");
+  if (!isAbsolute(path) && workspace === "") refuse("is not absolute, and there is no workspace");
   try {
     const real = Deno.realPathSync(isAbsolute(path) ? path : join(workspace, path));
     const over = (a: string, b: string): boolean => b === a || b.startsWith(a === "/" ? a : `${a}/`);
@@ -482,7 +484,8 @@ class ConfinedSandbox implements Sandbox {
   #onReady(header: Header): void {
     if (this.#walls) throw new ProtocolError("Cannot accept a ready message: the child was ready before");
     this.#walls = readReady(header);
-    // If the caller abandoned the start, a child behind a killed launcher still starts, and ends when its input ends.
+    // If the caller abandoned the start, a child behind a killed launcher may still start, and ends when its input
+    // ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
 

@@ -30,7 +30,7 @@ interface ProbeTargets {
   readonly program: string;
 }
 
-/** Falls back to the program itself, because a container may have no other file. */
+/** Falls back to the running executable, because a container may have no other file. */
 export function probeTargets(os: typeof Deno.build.os, exists: (path: string) => boolean = existsSync): ProbeTargets {
   const first = (...paths: readonly string[]): string => [...paths, Deno.execPath()].find(exists) ?? paths[0] ?? "";
   if (os === "windows") {
@@ -91,10 +91,11 @@ const PROBES: readonly Probe[] = [
         ...carried ? {} : { "see files in its folder": `[...Deno.readDirSync(".")].length > 0` },
         "dump core": `!/Max core file size +0 /.test(Deno.readTextFileSync("/proc/self/limits"))`,
       }),
-    text: () => "a separate process with an empty environment and folder, and limits for memory and files",
+    text: () =>
+      "a separate process with an empty folder, without your environment, and with limits for memory and open files",
     fix: Deno.build.os === "linux"
       ? "This is a defect: report it with the output of vis version"
-      : "Limits for memory and open files exist on Linux only; the child is still a separate, empty process",
+      : "Limits for memory and open files exist on Linux only; the sandbox process is still separate",
   },
   {
     wall: "kernel",
@@ -186,7 +187,7 @@ function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
-/** A child that died during the attempts let no attempt succeed, so the text is "". */
+/** A wall may kill the child during an attempt, so a killed child counts as blocked. */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

@@ -97,7 +97,7 @@ function importsIn(node: AnyNode): ModuleImport[] {
   return [...own, ...childNodes(node).flatMap(importsIn)];
 }
 
-/** No module uses this name, so it can hold a default export without a name. */
+/** This name holds a default export that has no name. */
 const DEFAULT = "default\u200d";
 
 function moduleScript(code: string): string {
@@ -253,7 +253,7 @@ const DASH = "\ua7f7";
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);
-  // The parsers do not read names with a dash after the colon, nor imports with `defer` or `source`.
+  // The parsers also do not read imports with `defer` or `source`.
   text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;

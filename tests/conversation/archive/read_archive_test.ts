@@ -88,7 +88,7 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
     ],
     [changed((a) => void (fork(a).parentStateId = null)), /has a fork that does not match its parent/],
     [changed((a) => void (fork(a).version = 0)), /the fork of branch .* does not fit its parent/],
-    [changed(childOfItself), /has more than 50 levels above it, or a circle/],
+    [changed(childOfItself), /has more than 50 levels above it, or a cycle/],
   ];
   for (const [bad, why] of cases) {
     assert.throws(() => readArchive(bad), (error: Error) => {

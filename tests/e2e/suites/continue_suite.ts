@@ -48,7 +48,7 @@ export function continueSuite(launcher: Launcher): void {
     assert.match(context, /lay the ground/);
     assert.match(context, /made 3/);
     assert.match(context, /<var_index>[\s\S]*rows[\s\S]*Rows of the report[\s\S]*<\/var_index>/);
-    assert.match(context, /hidden.*lost: an instance of Hidden, which has private fields/);
+    assert.match(context, /hidden.*lost: it is an instance of Hidden, which has private fields/);
     const third = await user.run(["run", "-c", "again"]);
     assert.equal(third.stdout, "7,Ann:30,3,3\n", third.stderr);
     assert.equal((await user.queries()).queries.length, 3);

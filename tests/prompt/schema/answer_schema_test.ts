@@ -132,7 +132,7 @@ Deno.test("AnswerSchema() refuses an invalid schema and names the place", () => 
   refused({ required: "a" }, /required must be a list of names/);
   refused({ $schema: "http://example.org/x" }, /\$schema names an unknown draft/);
   refused({ $ref: "https://example.org/x.json" }, /leads outside the document/);
-  refused({ $ref: "#/$defs/missing" }, /leads to nothing/);
+  refused({ $ref: "#/$defs/missing" }, /leads to no schema/);
   refused({ pattern: "(?=a)b" }, /no look-around/);
   refused({ unevaluatedProperties: false }, /Vis does not support unevaluatedProperties/);
 });

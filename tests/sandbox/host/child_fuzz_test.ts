@@ -80,12 +80,12 @@ Deno.test("a child that waits for an answer ends its block soon after the time l
 const WRONG: Readonly<Record<string, readonly [send: (child: RawChild, call: string) => void, why: RegExp]>> = {
   "an answer to nobody": [
     (child) => child.send({ t: "answer", id: wireId(), ok: true }, VALUE),
-    /no request with the id \S+ waits for it/,
+    /no call with the id \S+ waits for it/,
   ],
   "an answer twice": [(child, id) => {
     child.send({ t: "answer", id, ok: true }, VALUE);
     child.send({ t: "answer", id, ok: true }, VALUE);
-  }, /no request with the id \S+ waits for it/],
+  }, /no call with the id \S+ waits for it/],
   "an id that is no id": [
     (child) => child.send({ t: "answer", id: "__proto__", ok: true }, VALUE),
     /field "id" is not valid/,

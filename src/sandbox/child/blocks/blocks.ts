@@ -163,7 +163,7 @@ export class Blocks {
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
-  /** The child reports pauses only at a deadline, because two reports for each call would cost more than some calls. */
+  /** The child reports pauses only at a deadline, because a report for each call would slow calls down. */
   #onDue(): void {
     this.#timer = null;
     const active = this.#active;
@@ -267,7 +267,7 @@ export class Blocks {
 
   #end(active: Active, { outcome, ...rest }: Ending): void {
     if (active.ending) return;
-    // The error is more useful than the time that the calls of the block used up afterwards.
+    // The error is more useful than a timeout of calls that continued after the error.
     active.ending = outcome === "timeout" && active.thrown ? active.thrown : { outcome, ...rest };
     this.#parts.turns.afterwards(() => this.#settle(active, outcome));
   }

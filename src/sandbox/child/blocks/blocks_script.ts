@@ -163,7 +163,7 @@ class Child {
 
   #emptyRealm(): string[] {
     // The runtime reports stray errors through this global, and ends the child if the global is missing. The function
-    // ignores page events, because a prevented event would keep the child alive.
+    // ignores other events, because a prevented `beforeunload` would keep the child alive.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

@@ -1,5 +1,3 @@
-/* The main process also uses `timedOut`, for a child that can send no report. */
-
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }

@@ -94,7 +94,7 @@ function isError(thrown: unknown): thrown is object {
 
 const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
 
-/** The end of a message often has the reason. */
+/** The end of a message may have the reason. */
 function withoutMiddle(text: string): string {
   const left = text.length - MIDDLE_FROM - MIDDLE_TO;
   if (text.length <= MAX_MESSAGE) return text;

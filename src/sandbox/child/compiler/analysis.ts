@@ -11,8 +11,7 @@ import type {
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** The node keeps the list of its children, because repeated walks would otherwise spend most of their time on listing
- * fields. */
+/** The node keeps the list of its children, because repeated walks would otherwise list the fields again. */
 const CHILDREN = Symbol("children");
 
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
@@ -156,7 +155,6 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** An `await` inside a nested function does not count. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;

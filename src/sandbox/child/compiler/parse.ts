@@ -133,7 +133,8 @@ const TOO_DEEP: Unparsed = {
 };
 
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A separate script has no shebang.
+  // The code becomes the body of a function, where a shebang is a syntax error.
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given;
   const plain = parseScript(text);
   if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
@@ -198,13 +199,13 @@ const NAMESPACE = new RegExp(
   "gu",
 );
 
-/** The stripper drops every namespace, so Vis refuses a namespace with more than types. */
+/** The stripper drops every namespace, so Vis refuses a namespace without `declare`. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;
   for (const found of code.matchAll(NAMESPACE)) {
     const [header, name] = found, end = found.index + header.length;
-    if (found.index < from) continue; // The namespace is inside a declaration of types.
+    if (found.index < from) continue; // The namespace is inside a `declare` body.
     if (name === undefined) from = closedAt(code, end);
     else if (!js.includes(text.slice(found.index, end))) {
       const advice = `write const ${/^[^\s.]+/.exec(name)?.[0]} = { … }, or only its members`;

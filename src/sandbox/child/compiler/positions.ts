@@ -84,7 +84,7 @@ export function applyEdits(
   return { text: out + text.slice(at), map };
 }
 
-/** Both texts have the same lines; one text is the other with parts removed (types) or inserted (enums). */
+/** Both texts have the same number of lines; `made` is `origin` with types removed or enums inserted. */
 export function alignLines(made: string, origin: string): PositionMap {
   const map: number[] = [];
   const [madeLines, originLines] = [made.split("\n"), origin.split("\n")];

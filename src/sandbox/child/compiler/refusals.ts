@@ -92,7 +92,7 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   };
 }
 
-/** The parser knows a newer Unicode than the engine, so the parser accepts names that the engine refuses. */
+/** The parser may know a newer Unicode than the engine, so it can accept names that the engine refuses. */
 function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const found = /[^\0-\x7f]|\\u/.test(js) ? findName(program, ({ name }) => !isVariableName(name)) : null;
   if (!found) return null;

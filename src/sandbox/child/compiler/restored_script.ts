@@ -29,8 +29,7 @@ export function restoredScript({ name, source, summary }: RestoredSource): strin
   return `"use strict";${name}=\n${value}\n`;
 }
 
-/** A function declaration would bind its name in the shared scope, where `fib` must call the current `fib`. A name next
- * to a comment stays. */
+/** A name would bind inside the function, where `fib` must call the current `fib`. A name next to a comment stays. */
 function withoutName(source: string, name: string): string {
   const open = text.indexOf(source, "(");
   const head = text.slice(source, 0, open);

@@ -9,8 +9,8 @@ interface Rewritten {
   readonly map: PositionMap;
 }
 
-/** The value of the script is a function that runs the block. Lines do not change. After the first line, columns change
- * only if the language requires it: `const x` becomes ` x`. */
+/** The value of the script is a function that runs the block. Lines do not change. After the first line, a column
+ * changes only if the language requires it, so spaces replace `const`. */
 export function rewriteTopLevel(program: Program, js: string): Rewritten {
   const isAsync = js.includes("await") && program.body.some(awaits);
   const writer = new Rewriter(program, js);

@@ -86,7 +86,7 @@ class Renderer {
 
   #step(): void {
     if (++this.#steps > MAX_STEPS) {
-      throw new Refusal("The template has more than a million parts, the limit; shorten it");
+      throw new Refusal(`The template renders more than ${MAX_STEPS} parts, the limit; shorten its lists`);
     }
   }
 

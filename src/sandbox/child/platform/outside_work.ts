@@ -85,7 +85,7 @@ export class OutsideWork {
     if (run.ended) return { why: run.ended, advice: "" };
     return this.running < MAX_WORK
       ? null
-      : { why: `${MAX_WORK} such operations are already running, the limit`, advice: "await some first" };
+      : { why: `the limit of ${MAX_WORK} running operations is reached`, advice: "await some first" };
   }
 }
 
@@ -93,7 +93,7 @@ export class OutsideWork {
 function factsOf(cause: unknown, what: string): ErrorFacts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";
-  // The runtime's own message advises options of the compiler.
+  // The runtime's own message advises flags of Deno.
   const message: unknown = name === "NotCapable"
     ? "the sandbox has no grant for it"
     : isError && "message" in cause

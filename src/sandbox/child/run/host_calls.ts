@@ -122,7 +122,7 @@ export class HostCalls {
 
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
+    if (!call) throw new ProtocolError(`Cannot accept an answer: no call with the id ${id} waits for it`);
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return;
@@ -210,7 +210,7 @@ export class HostCalls {
   }
 
   /** A limit may stop a block at any call, so the steps that register a host call contain no call. The first host call
-   * of a turn goes out immediately; later host calls wait for the end of the turn or a full batch. */
+   * of a turn goes out immediately; later host calls wait for the end of the turn, a full batch or a large call. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

@@ -173,7 +173,7 @@ export class Restoring {
       const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
       if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
-      return; // The value contains instances of a lost class, so it stays as its code made it.
+      return; // An own property contains an instance of a lost class, so the function stays as its code made it.
     }
   }
 

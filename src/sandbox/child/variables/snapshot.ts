@@ -91,9 +91,9 @@ function code(entry: VariableRecord, value: object, { functions }: SaveParts): V
 }
 
 function whyLost(text: string): string {
-  if (look.indexOf(text, "[native code]") >= 0) return "a built-in or bound function";
-  if (isClassText(text)) return "a class that a call made, or one that awaits something where it is declared";
-  return "a function that a call made, whose captured values cannot be kept";
+  if (look.indexOf(text, "[native code]") >= 0) return "it is a built-in or bound function";
+  if (isClassText(text)) return "it is a class that a call made, or a class that awaits something where it is declared";
+  return "it is a function that a call made, whose captured values cannot be kept";
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
@@ -137,12 +137,10 @@ function changedHash(entry: VariableRecord): string {
 
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
-  const fact: unknown = look.descriptorOf(error, "fact")?.value;
-  if (look.descriptorOf(error, "tooLarge")?.value === true && typeof fact === "string") return `it ${fact}`;
-  const what: unknown = look.descriptorOf(error, "what")?.value,
+  const fact: unknown = look.descriptorOf(error, "fact")?.value,
     path: unknown = look.descriptorOf(error, "path")?.value;
-  if (typeof what !== "string" || typeof path !== "string") return "it cannot be kept";
-  return path === "" ? what : `its part ${path} is ${what}`;
+  if (typeof fact !== "string" || typeof path !== "string") return "it cannot be kept";
+  return path === "" ? `it ${fact}` : `its part ${path} ${fact}`;
 }
 
 export function addOnce(list: string[], name: string): void {
@@ -189,7 +187,7 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
   };
 }
 
-/** Leaves the record and its saved version unchanged. Returns null for a large value that equals its saved version. */
+/** The caller must pass a copy of the record. Returns null for a large value that equals its saved version. */
 export function presentImage(entry: VariableRecord, value: unknown, parts: SaveParts): VariableImage | null {
   const before = { ...entry };
   entry.primitive = UNSAVED;

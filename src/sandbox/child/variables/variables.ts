@@ -41,8 +41,8 @@ export class RealmVariables {
     this.declare(defined);
   }
 
-  /** An existing variable keeps its value. A new variable begins as undefined, even if it hides another global. Throws
-   * SyntaxError for a name that the realm reserves. */
+  /** An existing variable keeps its value. A new variable begins as undefined, unless a block has made a global of this
+   * name permanent. Throws SyntaxError for a name that the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }

@@ -20,7 +20,7 @@ export type ObjectKind =
   | "url"
   | "object";
 
-/** A prototype can claim anything, so only internal slots count. */
+/** A prototype can claim anything, so a prototype alone decides nothing. */
 export function kindOf(value: object): ObjectKind {
   if (look.isProxy(value)) return "proxy";
   if (typeof value === "function") return isClassText(look.functionText(value)) ? "class" : "function";

@@ -199,7 +199,6 @@ function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
-/** Use each object once, because it counts the steps of one inspection. */
 class SchemaReader {
   #steps = 0;
   #depth = 0;

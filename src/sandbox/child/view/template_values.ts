@@ -326,7 +326,6 @@ function dataKeys(value: object): readonly string[] | null {
   return found;
 }
 
-/** A bar or a line break would end the cell. */
 function cell(text: string): string {
   let out = "", from = 0;
   for (let i = 0; i < text.length; i++) {

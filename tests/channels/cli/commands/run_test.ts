@@ -193,7 +193,9 @@ Deno.test("runCommand() -c reports a folder without a conversation, and explains
   for (const workspace of ["/nowhere", Deno.cwd(), "/gone"]) {
     await using engine = await startEngine([1, 2].map(() => replyJson([], { final: "An answer" })), { workspace });
     const { conversationId } = workspace === "/nowhere" ? engine.branch : await begun(engine.store, { workspace });
-    const continued = `/gone is gone: if it was moved, --conversation ${conversationId.slice(0, 13)} continues it`;
+    const continued = `the folder /gone is gone; if you moved it, --conversation ${
+      conversationId.slice(0, 13)
+    } continues its conversation`;
     const hint = { "/nowhere": "", "/gone": `; ${continued}` }[workspace] ?? `; ${shows}`;
     const { io, services } = engineServices(engine);
     await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
