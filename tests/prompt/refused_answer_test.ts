@@ -29,7 +29,7 @@ Deno.test("refuseFinal() refuses an empty answer, wherever it came from", () => 
   assert.match(refuseFinal({ ...fine, answer: " \n" })?.reason ?? "", /is empty: put the content/);
   assert.match(
     refuseFinal({ ...fine, answer: "", resolved: true })?.reason ?? "",
-    /is empty: the variable or template/,
+    /is empty: its variable, template or value/,
   );
 });
 
