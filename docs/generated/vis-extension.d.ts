@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a08e2ea35029e43803863c5a53fd5bcdb239859407c1af4a56360a9da4091212
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2c0061c7d2de758742205c72900d9d23399a85e6a24a59157ca767c2d54e6ba6
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -113,7 +113,7 @@ export interface FoundState extends StateEntry {
   readonly value: JsonValue;
   readonly conversationId: string | null;
 }
-/** A block that defines `name` has read `reads`. */
+/** A block defined or changed `name` from `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
@@ -984,8 +984,8 @@ export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
  * that can write only in `top` cannot forge this name. The arguments must be real paths. */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
-/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, names with spaces or
- * unusual characters, links, submodules and linked worktrees do not count. */
+/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, `node_modules`, names with
+ * spaces or unusual characters, links, submodules and linked worktrees do not count. */
 export declare function repositoriesBelow(folder: string): Promise<readonly string[]>;
 /** Returns false for a submodule, a linked worktree and a link. */
 export declare function isOwnRepository(top: string): Promise<boolean>;
@@ -1041,8 +1041,8 @@ export interface ReadOptions {
   readonly exact?: boolean;
 }
 /** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file grows during the
- * read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file is replaced or
+ * grows during the read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
 /** Returns null for a link, another kind of file, and a missing or unreadable file. The caller closes the descriptor. */
 export declare function openPlainFile(path: string): number | null;

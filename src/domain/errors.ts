@@ -149,8 +149,8 @@ export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
     super(
-      `Cannot continue request ${queryId}: another process ended it or took it over, because this process did not ` +
-        "respond; open the conversation again to see the stored steps",
+      `Cannot continue request ${queryId}: another process ended it or took it over; open the conversation again to ` +
+        "see the stored steps",
     );
   }
 }
@@ -251,7 +251,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
-/** These numbers of Linux are equal on x86-64 and ARM. The runtime of the executable has only the names. */
+/** These numbers of Linux are equal on x86-64 and ARM. The runtime of the executable has no texts for them. */
 const ERRNO_TEXTS: Readonly<Record<number, string>> = {
   1: "EPERM: operation not permitted",
   2: "ENOENT: no such file or folder",
@@ -262,7 +262,7 @@ const ERRNO_TEXTS: Readonly<Record<number, string>> = {
   7: "E2BIG: argument list too long",
   8: "ENOEXEC: not a program of this system",
   9: "EBADF: bad file descriptor",
-  11: "EAGAIN: a limit is reached, such as that of processes (ulimit -a)",
+  11: "EAGAIN: a limit is reached, such as the number of processes (ulimit -a)",
   12: "ENOMEM: out of memory",
   13: "EACCES: permission denied",
   14: "EFAULT: bad address",

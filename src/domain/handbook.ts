@@ -9,7 +9,7 @@ export interface Section extends Found {
 
 const HEADING = /^(#{1,3}) (.+)$/;
 const TEXT_WEIGHT = 0.4;
-/** Most searches are about a task, which the guide explains. The page about other agents only mentions many terms. */
+/** The guide explains tasks, so its pages rank higher. The page about other agents only mentions many terms. */
 const FOR_USERS = /^guide\/(?!coming-from)/, USERS_WEIGHT = 1.6;
 const MISSING_WORD_WEIGHT = 0.5;
 const NAMED_WEIGHT = 3;

@@ -47,7 +47,7 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_key":
-      return `is not a valid key: it ${issue.issues[0]?.message ?? "has another form"}`;
+      return `is not a valid key: it ${issue.issues[0]?.message ?? "has an invalid form"}`;
     case "invalid_union":
       return unionFault(issue.errors);
     default:

@@ -96,7 +96,7 @@ interface ShownQueries<B extends BranchIds> {
 }
 
 /** With these `cuts`, `runUndo` skips changes of other branches, and changes after the point at which a fork cuts a
- * query. A replaced run belongs to no branch, so an undo in every branch may revert its changes. */
+ * query. A replaced run belongs to no branch, so an undo in any branch may revert its changes. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,

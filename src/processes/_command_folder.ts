@@ -8,7 +8,7 @@ import { realPathOf } from "./_paths.ts";
 import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 
 const PREFIX = "vis-command-";
-/** With `removeLarge`, another process removes a folder with more names, because this process would block. */
+/** With `removeLarge`, another process removes a folder with more names than this, because this process would block. */
 const MOST_REMOVED = 20_000;
 const MOST_SWEPT = 20;
 const MOST_WRITTEN = 1_000;
@@ -134,7 +134,7 @@ export function hasNoLinkInto(workspace: string, folder: string): boolean {
   try {
     return ![...Deno.readDirSync(folder)].some(({ name, isSymlink }) => isSymlink && leadsIn(join(folder, name)));
   } catch {
-    return false; // A missing or unreadable folder has no programs.
+    return false; // Vis cannot check the programs of an unreadable folder.
   }
 }
 

@@ -15,7 +15,7 @@ const DOT = 46;
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const DEVICE_AT = 136;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
-/** The blocks of a file may be anywhere on the disk, so freeing a file of this size takes some milliseconds. */
+/** The blocks of a file may be anywhere on the disk, so freeing a file of this size can take some milliseconds. */
 const LARGE_BYTES = 32 << 20;
 const TRIES = 100;
 const OWNER_ALL = 0o700n;

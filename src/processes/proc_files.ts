@@ -150,12 +150,12 @@ interface Process {
   readonly state: string;
 }
 
-/** With `withThreads`, a process counts whose first thread has ended while other threads run. */
+/** With `withThreads`, a process whose first thread has ended counts while other threads run. */
 function readAll({ withThreads = false } = {}): readonly Process[] {
   return PROC.processes().flatMap((pid) => {
     try {
       const stat = PROC.read(`/proc/${pid}/stat`);
-      // The name is in brackets and may contain any character.
+      // The name is in parentheses and may contain any character.
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       const [state = "", parent] = fields;
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);

@@ -52,8 +52,8 @@ Deno.test("where the wall is not whole, no extension of the user runs anything u
   });
   const question = "test.foreign: run a command behind an incomplete command wall: ls";
   assert.deepEqual(asked, [question, question]);
-  const nobody = "Cannot run ls: no user can answer here (Vis asks before each command, because no namespaces)";
-  const refused = "Cannot run ls: the user said no (Vis asks before each command, because no namespaces)";
+  const nobody = "Cannot run ls: no user can answer here (Vis asks before commands, because no namespaces)";
+  const refused = "Cannot run ls: the user said no (Vis asks before commands, because no namespaces)";
   for (const text of ["ran", nobody, refused]) assert.ok(engine.context(1).includes(`"${text}"`), engine.context(1));
   assert.deepEqual([...new Set(said)], [`activate: ${nobody}`]);
 });

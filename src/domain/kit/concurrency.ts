@@ -134,7 +134,7 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** `work` waits at most `ms` milliseconds for a lost database server. The default limit applies if `ms` is undefined. */
+/** `work` repeats attempts to reach a lost database server for `ms` milliseconds. Undefined means the default time. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
@@ -180,7 +180,7 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Newer runtimes return timer objects instead of numbers. */
+/** The runtime of the executable returns a number, and newer runtimes return an object. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

@@ -153,14 +153,14 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** A command can replace a file of the workspace by a pipe. Without `O_NONBLOCK`, opening the pipe would wait for a
+/** A command can replace a file of the workspace with a pipe. Without `O_NONBLOCK`, opening the pipe would wait for a
  * writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const READ_BYTES = 256 << 10;
 
 /** A link in a workspace may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file grows during the
- * read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and if the file is replaced or
+ * grows during the read. The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},

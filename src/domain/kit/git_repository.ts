@@ -80,8 +80,8 @@ export async function namesTop(
 const MOST_BELOW = 5, MOST_LOOKED_AT = 1_000;
 const PLAIN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,99}$/u;
 
-/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, names with spaces or
- * unusual characters, links, submodules and linked worktrees do not count. */
+/** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, `node_modules`, names with
+ * spaces or unusual characters, links, submodules and linked worktrees do not count. */
 export async function repositoriesBelow(folder: string): Promise<readonly string[]> {
   const found: string[] = [], open = [""];
   let looked = 0;

@@ -150,7 +150,7 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Returns undefined for a text that is invalid or has too many values: JSON cannot express undefined. */
+/** Returns undefined for a text that Vis cannot read. JSON cannot express undefined, so no value is lost. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -191,7 +191,7 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The layout visits the parts of each level again, so deeper JSON stays as it is. */
+/** The layout visits the parts of each level again, so JSON with more levels stays as it is. */
 const MAX_LAID_OUT = 64;
 
 /** A part that fits into `width` becomes one line. Returns null unless the text is an object or list as

@@ -62,7 +62,7 @@ function unit(char: string, at: number): string {
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Keeps invisible characters, such as joiners that some scripts need. For untrusted text, use `visibleText`. */
+/** Keeps some invisible characters, such as joiners that some scripts need. For untrusted text, use `visibleText`. */
 export function harmlessText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -76,7 +76,7 @@ const DAY = 24 * HOUR;
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** Removes escape sequences. Of a line with carriage returns, the last part stays, as in a terminal. */
+/** Removes escape sequences. Of a line with carriage returns, only the last part that is not empty stays. */
 export function terminalText(output: string): string {
   const lines = output.replace(TERMINAL_CODES, "").split("\n");
   return lines.map((line) => line.split("\r").findLast((part) => part !== "") ?? "").join("\n");

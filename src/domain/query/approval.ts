@@ -60,10 +60,10 @@ export interface ApprovalChoice {
   readonly text: string;
 }
 
-/** When the reader reaches the end of a longer question, its beginning may be out of sight. */
+/** When the reader reaches the end of a question with more characters, its beginning may be out of sight. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
-/** Code often begins with blanks, so only longer blanks could push text of a change out of sight. */
+/** Lines of code can begin with blanks, so a change may have more blanks in a row than a paragraph. */
 const LONG_INDENT = /[\p{Zs}\t\u2800]{40,}/gu;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 

@@ -304,8 +304,8 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block failed
- * without a failed call. `lines` has one line for each state that occurs. */
+/** `ok` is false if the block or a call failed, or if the user refused a call. `threw` is true if the block made calls,
+ * and failed without a failed call. `lines` has one line for each state that occurs. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

@@ -28,7 +28,7 @@ const WorkSchema = z.object({
   removed: count.describe("Lines that were removed from files"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "Outcome of the last run of each command; at most 20, failed commands before others, and newer before older, in the order of their runs. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
+      "Outcome of the last run of each command, in the order of the runs. Of more than 20 commands, the list has failed commands first, then commands with an outcome, then the newest. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   changed: z.string().optional().describe("The changed files in words; absent without them"),
@@ -80,7 +80,7 @@ export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe(
-  "False if the call threw, its command or tests failed, its page had status 400 or more, or its sub-query has no answer",
+  "False if the call threw or failed in its purpose: for example, its command failed, or its sub-query has no answer",
 );
 export const toldOfCall = {
   action: z.object({
@@ -93,7 +93,7 @@ export const toldOfCall = {
   outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
   refusedByUser: z.boolean().optional().describe("True if the call failed because the user refused it"),
   output: z.string().optional().describe("The end of the output, or the message of the error, if the call failed"),
-  hint: z.string().optional().describe("Lines that tell how a failed call could succeed"),
+  hint: z.string().optional().describe("Lines that explain how a failed call could succeed"),
   kept: z.string().optional().describe("The variable that has all of a long output"),
   exitCode: z.number().int().nullable().optional().describe(
     "The exit code of the command that the call ran; null for a command without an exit code",

@@ -45,7 +45,7 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** The model call with these messages was interrupted, so the store has no iteration for them. */
+/** The model call with these messages has not ended, or was interrupted, so the store has no iteration for them. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }

@@ -36,7 +36,7 @@ export interface VariableImage {
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema", "$messages"] as const;
 
-/** A block that defines `name` has read `reads`. */
+/** A block defined or changed `name` from `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;

@@ -92,7 +92,7 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
   const { failed, good } = shownCommands(commands);
   const rest = commands.filter((one) => !failed.includes(one) && !good.includes(one));
   return {
-    // Older versions stored no `changed`.
+    // Older versions of Vis stored no `changed`.
     changed: changed ?? (files > 0 || others.length + commands.length === 0 ? text : ""),
     others: shown(others.slice(-SHOWN_OTHERS), others.length).join(", "),
     ...{ failed, good, rest },

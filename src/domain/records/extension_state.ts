@@ -31,7 +31,7 @@ export interface StateQuery {
 export interface StatePlace {
   readonly namespace: string;
   readonly branchId: string | null;
-  /** Without both ids, a change belongs to the newest point of the branch. */
+  /** With neither id, a change belongs to the newest point of the branch. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }

@@ -51,8 +51,8 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
   return { scopes: [...scopes], runs: [...runs] };
 }
 
-/** Without a wall, a file of a redirection could be any file, so only network approvals cover such lines. A shell opens
- * the network itself for files below /dev/tcp and /dev/udp. */
+/** Without a wall, a file of a redirection could be any file, so only network approvals cover such lines. Some shells
+ * open the network for files below /dev/tcp and /dev/udp. */
 function fileFault(files: readonly string[], { workspace, cwd, network }: ScopePlace): string | null {
   if (files.length > 0 && !network) return "the command has >";
   for (const file of files) {
@@ -171,7 +171,7 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   ruff: { of: words("check format"), runs: "" },
 };
 const RUST_FILES = "what .cargo/config.toml and rust-toolchain.toml name";
-/** Without a package, these subcommands use the address that `name` of package.json may be. */
+/** Without a package, these subcommands use `name` of package.json, which may be an address. */
 const OF_PACKAGE = words("view v info show");
 /** A lasting approval of the network for such a subcommand also covers other arguments that `READ` matches. `runs`
  * names files of the workspace that the package manager obeys. */
@@ -215,8 +215,8 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
 };
 const PACKAGE =
   /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
-/** Without the options in `OPTIONS`, these programs run no other program, and write at most to places that their
- * arguments name. */
+/** Without the options in `OPTIONS`, these programs run no program that their arguments name, and write at most to places
+ * that their arguments name. */
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
@@ -501,7 +501,7 @@ export function readCommandLine(text: string): CommandLine {
     const word = readWord(take);
     if (word === null) return { opaque: `the command has ${shown(text.charAt(at))}` };
     const isFirst = words.length === 0;
-    if (isFirst && redirected) return { opaque: "a redirection stands before the command" };
+    if (isFirst && redirected) return { opaque: "a redirection comes before the command" };
     const [name = "", value] = isFirst ? word.split("=", 2) : [];
     if (value !== undefined && isHarmlessVariable(name, word.slice(name.length + 1))) continue;
     if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]|^:$/.test(word))) {
@@ -533,6 +533,6 @@ function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | n
 function shown(text: string): string {
   if (text === "\n") return "a line break";
   if (text === "'" || text === '"') return "quoted text with special characters";
-  if (text === "~") return "~, which a shell may replace by a folder";
+  if (text === "~") return "~, which a shell may replace with a folder";
   return /^[\x21-\x7e]+$/.test(text) ? text : "a character that is not plain ASCII";
 }

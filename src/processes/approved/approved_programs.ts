@@ -178,7 +178,7 @@ export class AskedPrograms {
     });
     const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "no user can answer here" };
     if (!allowed) {
-      throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before each command, because ${state.reason})`);
+      throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before commands, because ${state.reason})`);
     }
     const now = await look();
     if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;

@@ -13,13 +13,13 @@ const OOM_SCORE = "800";
 /** The processes to end may not exist yet at the first attempt. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
-/** Shells count the exit code of a killed program as 128 and the number of the signal. */
+/** Shells count the exit code of a killed program as 128 plus the number of the signal. */
 const KILLED = { code: 137, signal: "SIGKILL" };
 
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
 const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "the program does not exist, or its interpreter does not",
-  [EACCES]: "it is not a program, or it is in a folder that commands may not read",
+  [EACCES]: "it is not executable, or commands may not run programs of its folder or disk",
   [ENOEXEC]: "it is not a program, and names no interpreter",
   [E2BIG]: "an argument or a variable is longer than 128 KiB, or all together are too long for the system",
 };
@@ -153,7 +153,7 @@ export class ConfinedProcess {
     this.#timer = setTimeout(() => this.#kill(), AGAIN_MS);
   }
 
-  /** The process limit does not bind root, and an ordinary user may reach the limit by other processes. */
+  /** The process limit does not bind root, and an ordinary user may reach the limit because of other processes. */
   #fault(): string | null {
     if (PROC.tasks() - this.#atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return null;
     return `Ended: ${this.#name} had ${MOST_PROCESSES} processes, the limit`;

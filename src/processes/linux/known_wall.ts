@@ -87,7 +87,7 @@ export async function landlockFault(): Promise<string | null> {
   if (major < LEAST[0] || major === LEAST[0] && minor < LEAST[1]) {
     return `which Linux has from ${LEAST.join(".")} on, and this is ${release}`;
   }
-  const active = await Deno.readTextFile(ACTIVE_MODULES).catch(() => null); // Containers often lack the file.
+  const active = await Deno.readTextFile(ACTIVE_MODULES).catch(() => null); // Containers can lack the file.
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
 }
 

@@ -6,7 +6,7 @@ import { realEntry } from "../_paths.ts";
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
 /** `/proc` is never a link, and the runtime needs every permission to inspect the folder. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
-/** `resolv.conf` is often a link to another location. */
+/** `resolv.conf` may be a link to another location. */
 const LINKED = ["/etc/resolv.conf"];
 const ETC_DEPTH = 4;
 

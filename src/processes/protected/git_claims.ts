@@ -266,7 +266,7 @@ async function repositoryClaims(
 
 const MOST_ALTERNATES = 100;
 
-/** Git takes objects from these folders without a check of their hashes. */
+/** Git also takes objects from these folders. */
 async function alternates(objects: string, from: Set<string>): Promise<readonly string[]> {
   const open = [objects];
   for (const folder of open) {
@@ -308,7 +308,7 @@ function treeOf(settings: readonly GitSetting[], gitDir: string): string | null 
   return tree === undefined ? null : joinUnresolved(gitDir, tree);
 }
 
-/** Most words of settings name no entry of the repository, so this test excludes such words inside `top`. */
+/** A word of a setting need not name an entry, so this test excludes words without an entry inside `top`. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -410,7 +410,7 @@ function* claimsOf(
 }
 
 function tooMany(top: string): string {
-  return `Cannot run commands: the settings of git in ${top} have more than ${MOST_WORDS} words, the limit; ` +
+  return `Cannot run commands: the settings of git for ${top} have more than ${MOST_WORDS} words, the limit; ` +
     "shorten them";
 }
 

@@ -18,7 +18,7 @@ import { pauseProgram } from "../proc_files.ts";
 
 /** A placeholder is an open file while a command runs, so the number of placeholders has a limit. */
 const MOST_PLACEHOLDERS = 1_000;
-/** A layer is a mount and takes some 850 bytes of the 8 MB of a plan. */
+/** Each layer is a mount and a part of the plan, whose size has a limit. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
 /** These folders belong to a bare repository itself. Other folders in a bare repository may be worktrees. */

@@ -135,8 +135,8 @@ export class WorkspaceWalk {
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
     if (!isWhole) {
       throw new Error(
-        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders or ${MOST_NAMES} names, the ` +
-          `limits of the search for files that may hold keys${advice}`,
+        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders, ${MOST_NAMES} names or ` +
+          `${MOST_FOUND} unreadable folders, the limits of the search for files that may hold keys${advice}`,
       );
     }
     refuseOdd([...secrets.keys()], "the secret file");

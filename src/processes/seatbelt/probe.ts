@@ -60,7 +60,14 @@ export class Probe {
       },
       { name: "read the folder of Vis", wanted: "denied", command: READ, target: place.secretFile },
       ...exists(dataFile)
-        ? [{ name: "read it through the data volume", wanted: "denied", command: READ, target: dataFile } as const]
+        ? [
+          {
+            name: "read the folder of Vis through the data volume",
+            wanted: "denied",
+            command: READ,
+            target: dataFile,
+          } as const,
+        ]
         : [],
       { name: "read a hidden file", wanted: "denied", command: READ, target: place.hidden },
       {
@@ -170,8 +177,8 @@ export function probeFault(rows: readonly ProbeRow[]): string {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
   const reasons = wrong.map(({ name, wanted, outcome }) =>
     outcome === "silent"
-      ? `it is not known whether it denies to ${name}`
-      : `it ${wanted === "denied" ? "does not deny" : "denies"} to ${name}`
+      ? `it is not known whether commands can ${name}`
+      : `commands ${wanted === "denied" ? "can" : "cannot"} ${name}`
   );
   return reasons.join(", ");
 }

@@ -69,8 +69,7 @@ const NETWORK_SERVICES = [
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
 /** `deny default` leaves these operations open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
-/** Most of these operations mount, give rights, or make another program act. Some of these operations are parts of
- * allowed operations. */
+/** Some of these operations are parts of allowed operations, so the profile denies them last. */
 const NEVER = [
   ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
   ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],
@@ -198,7 +197,7 @@ function ancestorsOf(paths: readonly string[]): readonly string[] {
   return [...found];
 }
 
-/** Most disks of Macs treat small and capital letters as equal, so a program could create a missing file under any of
+/** A disk of a Mac can treat small and capital letters as equal, so a program could create a missing file under any of
  * these names. Only a short name such as `.git` has other spellings here. */
 function spellings(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);

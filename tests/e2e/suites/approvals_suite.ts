@@ -33,7 +33,7 @@ export function approvalsSuite(launcher: Launcher): void {
     await using user = await User.make(unwalled, { reply: [RUNS, SAID, RUNS, SAID] });
     assert.match(
       (await user.run(["run", "x"])).stdout,
-      /^Cannot run echo ran: no user can answer here \(Vis asks before each command, because /,
+      /^Cannot run echo ran: no user can answer here \(Vis asks before commands, because /,
     );
     assert.match(user.mock.requests[0]?.texts.join("\n") ?? "", /The user is asked for each: /);
     const free = await user.run(["run", "--shell", "run", "y"]);

@@ -133,7 +133,7 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
   await at(
     SOME,
     async (place) =>
-      await refused(place, /^Error: Cannot run ls: the user said no \(Vis asks before each command, because/),
+      await refused(place, /^Error: Cannot run ls: the user said no \(Vis asks before commands, because/),
     {
       answer: () => NO,
     },

@@ -69,7 +69,7 @@ Deno.test(
       await place({ obeys: true, except: [target] }, async ({ wall, workspace, started }) => {
         const { whole, reason, probe } = await wall.walls();
         assert.equal(whole, false, name);
-        assert.match(reason, new RegExp(`does not deny to ${name.replaceAll(".", "\\.")}`));
+        assert.match(reason, new RegExp(`commands can ${name.replaceAll(".", "\\.")}`));
         assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
         await assert.rejects(
           wall.spawn(workspace, ["touch", "made"]),
@@ -96,7 +96,7 @@ Deno.test("SeatbeltWall.walls() is not whole where the probe is silent or cannot
   await place("mute", async ({ wall }) => {
     const { whole, reason, probe } = await wall.walls();
     assert.equal(whole, false);
-    assert.match(reason, /it is not known whether it denies to read the folder of Vis/);
+    assert.match(reason, /it is not known whether commands can read the folder of Vis/);
     const reads = probe.filter(({ name }) => /^(read the|signal|run)/.test(name));
     assert.deepEqual([...new Set(reads.map(({ outcome }) => outcome))], ["silent"]);
   });
