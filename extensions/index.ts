@@ -1,6 +1,5 @@
-/** The shipped extensions have the order of their blocks in the prompt. Blocks that are the same in every conversation
- * come first, so that providers cache them. Each `import()` is literal, so that the compiler includes it in the
- * executable. */
+/** The shipped extensions have the order of their blocks in the prompt. Each `import()` is literal, so that the
+ * compiler includes it in the executable. */
 export const shipped = {
   fs: () => import("./fs/mod.ts"),
   git: () => import("./git/mod.ts"),

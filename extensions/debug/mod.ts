@@ -16,12 +16,12 @@ export default defineExtension({
   shown: 0,
   symbols: [
     fn("prompt", (env: EnvironmentView) => prompt(env), {
-      doc: "Messages of the newest call that was stored, the one before this block's at least.",
+      doc: "Messages of the last stored model call.",
       args: z.tuple([]),
       returns: "{role, text, chars}[]",
     }),
     fn("iterations", (env: EnvironmentView, options?: Last) => iterations(env, options), {
-      doc: "The last iterations of this conversation, oldest first; 5 unless told.",
+      doc: "The last iterations of this conversation, oldest first; 5 by default.",
       args: z.tuple([count]),
       returns: "{request, number, status, thinking, blocks: {code, ok, result, stdout, error, ms}[]}[]",
     }),
@@ -32,7 +32,7 @@ export default defineExtension({
           { request, number, modelMs, blockMs: blocks.map(({ ms }) => Math.round(ms)) }
         )),
       {
-        doc: "Milliseconds of the last iterations, of the model and of each block.",
+        doc: "Milliseconds of the model and of each block in the last iterations.",
         args: z.tuple([count]),
         returns: "{request, number, modelMs, blockMs: number[]}[]",
       },
@@ -40,7 +40,7 @@ export default defineExtension({
     fn("state", ({ conversationId, depth, workspace, maxIterations, currentIterationId }: EnvironmentView) => (
       { conversationId, depth, workspace, maxIterations, currentIterationId }
     ), {
-      doc: "Where this query stands.",
+      doc: "Ids, workspace, depth and step limit of this query.",
       args: z.tuple([]),
       returns: "{conversationId, depth, workspace, maxIterations, currentIterationId}",
     }),

@@ -40,7 +40,7 @@ const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** `begin` stores a change by `fs` before it happens, so that the next process can revert it after a kill. */
+/** `begin` stores a change by `fs` before it happens, so that a later process can revert it after a kill. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -107,7 +107,6 @@ export class Checkpoints {
     return await this.#readAll(await this.#names());
   }
 
-  /** Adds the names of the returned changes to `seen`. */
   async unseen(seen: Set<string>, { since }: { readonly since: number }): Promise<readonly Checkpoint[]> {
     const first = timeIn(since);
     const names = (await this.#names()).filter((name) => name >= first && !seen.has(name));

@@ -174,7 +174,9 @@ function deepestOf(wanted: string, path: string): { readonly real: string; reado
       if (error instanceof Deno.errors.PermissionDenied) throw new RangeError(`Cannot use ${path}: access is denied`);
       if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") {
         throw advised(
-          new RangeError(`Cannot use the path ${shortened(path)}: one of its names is too long for the file system`),
+          new RangeError(
+            `Cannot use the path ${shortened(path)}: it or one of its names is too long for the file system`,
+          ),
           "shorten it",
         );
       }
@@ -219,7 +221,7 @@ export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** Some file systems ignore case, trailing dots, NTFS streams and invisible characters. */
+/** Some file systems ignore case, trailing dots and spaces, NTFS streams and invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");

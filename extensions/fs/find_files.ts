@@ -175,7 +175,6 @@ interface PathStat {
   readonly modified: string;
 }
 
-/** For a link, the facts describe its target. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;

@@ -283,7 +283,7 @@ export default defineExtension({
     ),
     fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
       doc:
-        "Undoes your last file change, that of a command too, or the last steps, except in files that others changed since; redo reapplies it.",
+        "Undoes your last file change or the last {steps}, those of commands too, except in files that others changed since; redo reapplies it.",
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "undoing file changes", done: "restored", things: "files", named: 0 },
@@ -325,7 +325,7 @@ export default defineExtension({
       "readLines",
       async (env, name: string, options?: ReadLinesOptions) => readLines(await places.of(env), name, options),
       {
-        doc: "Lines of a file of any size, 10000 or count from byte at, then from next until it is null.",
+        doc: "Lines of a file of any size, up to 10000 or count from byte at, then from next until it is null.",
         untimed: true,
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Lines]),

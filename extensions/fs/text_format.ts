@@ -53,7 +53,7 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
   if (stray !== undefined && others.length === 0) return text.replaceAll("\uFFFD", stray);
   throw advised(
-    new Error(`${cannot}: U+FFFD stands for different bytes there that are not UTF-8`),
+    new Error(`${cannot}: U+FFFD stands for several different byte sequences there`),
     "change only the text around them",
   );
 }

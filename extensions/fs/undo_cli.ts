@@ -55,7 +55,6 @@ export async function undoCli(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    // A redo belongs to the query of the changes that it makes again.
     const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
     printJson({ changes: facts, files, folders, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;

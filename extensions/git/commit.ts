@@ -311,7 +311,6 @@ async function commitError(
 export async function newSecrets(git: Git, paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = paths.filter((path) => git.isSecret(path));
   if (found.length === 0) return new Set();
-  // Before the first commit, this command fails.
   const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
   const committed = new Set(code === 0 ? stdout.split("\0") : []);
   return new Set(found.filter((path) => !committed.has(path)));

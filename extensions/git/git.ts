@@ -23,7 +23,8 @@ const TIMEOUT_MS = 120_000;
 
 const MAX_BYTES = 4 << 20;
 
-/** The command wall keeps these settings and programs of a repository read-only. */
+/** The command wall keeps these settings and programs of a repository read-only, except `config` if git may change
+ * settings. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
@@ -32,8 +33,7 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Git may change this part. Without it, programs that git starts cannot change files either. Only with "settings",
-   * git may change the settings of the repository. */
+  /** The wall lets git and programs that it starts change this part. "settings" includes "repository". */
   readonly changes?: "repository" | "settings" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -119,7 +119,6 @@ export class Git {
     return someOf(paths.map((path) => this.place(path)));
   }
 
-  /** Asks before a change, if the wall is incomplete. */
   async mayChange(): Promise<void> {
     await (this.#allowed ??= this.#askToChange());
   }
@@ -157,7 +156,7 @@ export class Git {
         ...args,
       ], {
         answered: true,
-        cwd: null, // With null, git starts outside the workspace, and its PATH omits folders of the workspace.
+        cwd: null, // Git starts outside the workspace, and -C names the repository.
         // Git removes its lock files on SIGTERM, but leaves the files on SIGKILL.
         lifetime: "conversation",
         stop: stop.signal,
@@ -312,7 +311,7 @@ function settingOf(record: string): readonly GitSetting[] {
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** If the wall is incomplete, Vis asks the user, unless a setting lets programs run. Rejects if the user refuses or Vis
+/** If the wall is incomplete and `shell.unwalled` is "ask", Vis asks the user. Rejects if the user refuses or Vis
  * cannot ask. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,

@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
+import { ByteBuffer, counted, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
@@ -94,7 +94,7 @@ function keptLine(text: string, { isCut = false } = {}): KeptLine {
 
 export function noteGuesses(env: EnvironmentView, guesses: readonly (readonly [path: string, guess: string])[]): void {
   if (guesses.length === 0) return;
-  const named = guesses.slice(0, MOST_NAMED).map(([path, guess]) => `${path} is read as ${guess}`);
+  const named = guesses.slice(0, MOST_NAMED).map(([path, guess]) => `${path} (${guess})`);
   const rest = guesses.length - named.length;
-  env.note?.(`${named.join(", ")}${rest > 0 ? `, ${rest} more in other encodings` : ""}: a guess`);
+  env.note?.(`Vis guessed the encoding of ${named.join(", ")}${rest > 0 ? ` and ${counted(rest, "more file")}` : ""}`);
 }

@@ -72,7 +72,7 @@ export function ghReads(args: unknown): boolean {
   try {
     return !parsed(args).command.changes;
   } catch {
-    return true; // The call throws before gh runs.
+    return true;
   }
 }
 

@@ -214,7 +214,7 @@ async function unknownObject(git: Git, name: string): Promise<Error> {
     const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
     if (stdout.trim() !== "") {
       return new Error(
-        `${cannot}: it is commit ${stdout.trim()} of a submodule, whose objects this repository does not have`,
+        `${cannot}: the repository lacks the object ${stdout.trim()}, which can be the commit of a submodule`,
       );
     }
     return await missingFile(git, path, cannot, ref);

@@ -80,7 +80,6 @@ interface Changes {
 async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const files: (readonly [name: string, mode: string])[] = [], changed: Changes["changed"][number][] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
-  // A record with the name follows each record of modes and hashes.
   const take = (record: string): void => {
     if (modes === null) return void (modes = record.slice(1).split(" ", 2));
     const [before = NONE, after = NONE] = modes;

@@ -84,7 +84,7 @@ export async function merge(
     // For a hash, git would write an unclear description, so Vis writes the message.
     message ?? `Merge ${described ?? `commit ${ref}`}${branch === null ? "" : ` into ${branch}`}`,
   ];
-  // Git names the argument in the marks of a conflict. FETCH_HEAD could name several commits.
+  // Git names the argument in conflict markers. FETCH_HEAD could name several commits.
   const merged = described === null ? hash : ref ?? "";
   const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, merged]);
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
@@ -212,10 +212,12 @@ async function stateAfter(
 function stepOf(during: During, steps: SequenceSteps, namesCommit: boolean): keyof SequenceSteps | null {
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
-  const [why, advice] = asked.length === 0 ? ["no commit is named", "name one, or pass continue or abort"] : [
-    `a commit, ${during === "merge" ? "continue and abort" : "continue, abort and skip"} exclude each other`,
-    "pass one",
-  ];
+  const [why, advice] = asked.length === 0
+    ? ["no commit is named", `name one, or pass continue${during === "merge" ? "" : ", skip"} or abort`]
+    : [
+      `a commit, ${during === "merge" ? "continue and abort" : "continue, abort and skip"} exclude each other`,
+      "pass one",
+    ];
   throw advised(new TypeError(`Cannot ${during}: ${why}`), advice);
 }
 

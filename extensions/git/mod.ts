@@ -191,7 +191,7 @@ export default defineExtension({
     }),
     fn("diff", (env: EnvironmentView, options?: DiffOptions) => diff(env, options), {
       doc:
-        "Changes of the workspace against the index, the last commit (staged), or from another; or from one to another.",
+        "Changes of the workspace against the index or a commit (from); staged: of the index; from, to: between commits.",
       untimed: true,
       reads: true,
       action: { doing: "reading git diff", done: "read git diff", things: "times", named: 0 },
@@ -252,7 +252,7 @@ export default defineExtension({
       examples: ['await git.blame("src/app.ts", {from: 10, to: 30})'],
     }),
     fn("add", (env: EnvironmentView, of: string | readonly string[]) => add(env, of), {
-      doc: "Takes what is new, changed or gone below the paths into the next commit.",
+      doc: "Stages new, changed and deleted files below the paths.",
       untimed: true,
       action: { doing: "staging", done: "staged", things: "paths" },
       outcome: ({ files, left }: Added) => counted(files.length + left, "file"),
@@ -322,7 +322,7 @@ export default defineExtension({
       {
         doc:
           "Makes files as they are staged or in a commit (from); staged: takes them out of the next commit instead. " +
-          "What is discarded is in the commit saved.",
+          "saved is a commit of the discarded changes.",
         untimed: true,
         action: { doing: "restoring", done: "restored", things: "paths" },
         outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
@@ -333,7 +333,7 @@ export default defineExtension({
       },
     ),
     fn("stash", (env: EnvironmentView, options?: StashOptions) => stash(env, options), {
-      doc: "Puts uncommitted changes away; or lists stashes, or brings one back (pop, apply: true, number or hash).",
+      doc: "Stashes uncommitted changes; or lists stashes, or pops, applies or drops one (true, number or hash).",
       untimed: true,
       reads: listsStashes,
       action: (options?: StashOptions) => ({

@@ -96,7 +96,6 @@ export async function refError(
     : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
 }
 
-/** During a conflict, HEAD is one side, and `side` is the other side. */
 const SIDES: readonly (readonly [file: string, side: string])[] = [
   ["MERGE_HEAD", "MERGE_HEAD"],
   ["REBASE_HEAD", "REBASE_HEAD"],

@@ -56,7 +56,7 @@ interface Fetched {
 interface Remote {
   readonly name: string;
   readonly url: string;
-  /** Without the login that the address may contain. */
+  /** The address without passwords, and for http and https without the user. */
   readonly shown: string;
 }
 
@@ -76,12 +76,15 @@ export async function push(
   { remote: named, to, force = false }: PushOptions = {},
 ): Promise<Pushed> {
   const git = await Git.of(env, ["push", name ?? {}, { remote: named, to, force }]);
-  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const head = await currentBranch(git);
   const branch = checkedRef(name ?? (head || "HEAD"));
   const cannot = `Cannot push ${branch}`;
   const kind = await kindOf(git, branch);
   if (kind === null) {
-    if (name === undefined) throw advised(new Error("Cannot push: no branch is checked out"), "name a branch or a tag");
+    if (name === undefined) {
+      const why = head === "" ? "no branch is checked out" : `the branch ${head} has no commit`;
+      throw advised(new Error(`Cannot push: ${why}`), "name a branch or a tag");
+    }
     throw await missingRef(git, { cannot, name: branch, kind: "branch" });
   }
   const full = `refs/${kind}/${branch}`;
@@ -91,7 +94,7 @@ export async function push(
   await refuseShared(git, cannot);
   const target = checkedRef(to ?? branch), ref = `refs/${kind}/${target}`;
   if ((await git.run(["check-ref-format", ref])).code !== 0) {
-    throw new TypeError(`${cannot}: ${JSON.stringify(clip(target, 100))} is not the name of a branch or tag`);
+    throw new TypeError(`${cannot}: ${JSON.stringify(clip(target, 100))} is not a valid name of a branch or tag`);
   }
   const tracked = (await refsOf(git)).filter((one) => one.ref.startsWith(`refs/remotes/${remote.name}/`));
   const tracking = `refs/remotes/${remote.name}/${target}`;
@@ -178,7 +181,7 @@ export async function fetchRemote(
   { remote: named, prune = false }: FetchOptions = {},
 ): Promise<Fetched> {
   const git = await Git.of(env, ["fetch", { remote: named, prune }]);
-  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const head = await currentBranch(git);
   const remote = await remoteOf(git, { named, branch: head, cannot: "Cannot fetch", pushes: false });
   const cannot = `Cannot fetch from ${remote.name}`;
   await refuseShared(git, cannot);
@@ -260,6 +263,11 @@ export async function askFor(
   throw byUser ? refused : advised(refused, `ask the user to run ${program}`);
 }
 
+async function currentBranch(git: Git): Promise<string> {
+  const { stdout } = await git.run(["symbolic-ref", "--quiet", "HEAD"]);
+  return /^refs\/heads\/(.+)/.exec(stdout.trim())?.[1] ?? "";
+}
+
 async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> {
   for (const kind of ["heads", "tags"] as const) {
     if ((await git.run(["show-ref", "--verify", "--quiet", `refs/${kind}/${name}`])).code === 0) return kind;
@@ -287,9 +295,9 @@ export async function remoteOf(
     value("branch", branch, "remote") ?? only;
   const name = checkedRef(named ?? usual);
   if (!names.includes(name)) {
-    const known = names.length === 0 ? "no remote" : `only ${someOf(names)}`;
+    const known = names.length === 0 ? "no remote" : `only the remotes ${someOf(names)}, not ${name}`;
     throw advised(
-      new Error(`${cannot}: the repository has ${known}, not ${name}`),
+      new Error(`${cannot}: the repository has ${known}`),
       `ask the user to run git remote add ${name} ADDRESS in ${workspace}`,
     );
   }
@@ -345,9 +353,9 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
     [await leadsIn(ssh, join(home, ".ssh")), `~/.ssh/config names files in ${top}, which commands can change`],
     [
       await leadsIn(settings.map(({ value }) => value).join("\n"), home),
-      `the user's settings of git name a program in ${top}`,
+      `the user's settings of git name a program or file in ${top}`,
     ],
-    [/^"|\n/.test(commonDir), "the path of .git has unusual characters"],
+    [/^"|\n/.test(commonDir), "the path of .git begins with a quotation mark or has a line break"],
   ] as const;
   const cause = causes.find(([holds]) => holds)?.[1];
   if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
@@ -357,7 +365,7 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
 const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "helper", "sslkey", "proxy"];
 
 /** Through a link or an alternate, a push could send files of another folder. A command may have made a link while Vis
- * asked, so git begins with this check too. */
+ * asked, so each run of git begins with this check. */
 async function refuseShared({ repository: { commonDir } }: Git, cannot: string): Promise<void> {
   if (!await isShared(join(commonDir, "objects"))) return;
   const cause = "objects of the repository are links, or are in another repository";
@@ -452,7 +460,6 @@ function isOwnSpec(spec: string, remote: string): boolean {
 interface Mirror {
   readonly folder: string;
   run(args: readonly string[], options?: Pick<GitOptions, "take"> & { readonly input?: string }): Promise<GitResult>;
-  /** Rejects with Error if git fails. */
   refs(args: readonly string[]): Promise<readonly Ref[]>;
 }
 
@@ -524,7 +531,7 @@ async function withMirror<T>(
   }
 }
 
-/** Commands cannot change the folder of Vis, even with an approval. A killed process leaves its mirror there. */
+/** The command wall protects the folder of Vis. A killed process leaves its mirror there. */
 async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): Promise<string> {
   if (home === null) throw advised(new Error(`${cannot}: Vis has no home folder`), "set VIS_HOME");
   const dir = join(home, "mirrors");
@@ -578,7 +585,7 @@ async function setUpstream(
   if (isSet) return false;
   for (const [key, value] of [["remote", remote], ["merge", ref]] as const) {
     const { code } = await git.run(["config", `branch.${branch}.${key}`, value], { changes: "settings" });
-    if (code !== 0) return false; // The settings of a linked worktree are outside the workspace, and stay as they are.
+    if (code !== 0) return false; // Git fails, for example, in a linked worktree, whose settings are outside the workspace.
   }
   return true;
 }

@@ -12,7 +12,6 @@ import {
   repositoriesBelow,
 } from "@vis/extension";
 
-/** Vis refuses a longer scope. */
 export const MOST_SCOPE = 300;
 
 /** `repository` is the top of the repository that the call names, below the workspace. */
@@ -60,7 +59,7 @@ export async function adviceBelow(workspace: string): Promise<string | null> {
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** For a worktree, the folder of the repository that it belongs to; else `gitDir`. */
+  /** In a linked worktree, this is the `.git` folder of its repository, and else `gitDir`. */
   readonly commonDir: string;
 }
 

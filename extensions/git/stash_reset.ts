@@ -134,7 +134,7 @@ export interface StashOptions {
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly commit: string; readonly message: string; readonly date: Date }[];
-  /** The hash of the stash. The list no longer has the stash, but `apply` still accepts the hash. */
+  /** The list no longer has the stash with this hash, but `apply` still accepts the hash. */
   readonly dropped?: string;
 }
 
@@ -260,7 +260,7 @@ async function refuseStash(git: Git, hash: string, cannot: string): Promise<void
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
   const incoming: IncomingNames[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
-  // Older versions of git follow renames in a stash, whatever the settings are.
+  // Some versions of git follow renames in a stash, whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
   throw advised(
     new Error(`${cannot}: it could change files that git or Vis runs, or reads as settings`),

@@ -199,7 +199,7 @@ Deno.test("a change of a named file fails if another program has changed the fil
   ];
   await engineIn(async ({ conversations, branch, context }, { workspace }) => {
     await conversations.ask(branch, "Rewrite @lib/parse.js", options);
-    assert.match(context(1), /changed on disk since it was read/);
+    assert.match(context(1), /changed on disk since you last read or wrote it/);
     assert.equal(await Deno.readTextFile(`${workspace}/lib/parse.js`), "by the user\n");
   }, replies);
 });

@@ -58,8 +58,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Vis writes temporary files first, so a failure there leaves existing files as they were. If a later step fails, the
- * changes of finished steps remain, and the caller must revert them. */
+/** Vis writes temporary files before it changes existing files. After a failure, new folders and finished changes
+ * remain, and the caller must revert them. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -213,7 +213,7 @@ function lastOf(path: string): string {
 function quietly(run: () => void): void {
   try {
     run();
-  } catch { /* A temporary file or a full folder may stay. */ }
+  } catch { /* A temporary file or a folder that is not empty may stay. */ }
 }
 
 export function isTemporary(name: string): boolean {

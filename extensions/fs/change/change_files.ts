@@ -25,8 +25,9 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** After a failure, reverts the change as far as possible. After a kill, the next process that uses the workspace
- * reverts a change that has a checkpoint. Rejects with `OutsideWorkspace` if the user must first allow a path. */
+/** After a failure, reverts the change as far as possible. After a kill, a later process that uses `fs` in the
+ * workspace reverts a change that has a checkpoint. Rejects with `OutsideWorkspace` if the user must first allow a
+ * path. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -125,7 +126,7 @@ async function askForObeyed(
   if (obeyed.length > MOST_ASKED) {
     throw advised(
       new RangeError(
-        `Cannot change ${obeyed.length} files that git or Vis run or read as settings: the limit of one call is ` +
+        `Cannot change ${obeyed.length} files that git or Vis uses: the limit of one call is ` +
           `${MOST_ASKED}`,
       ),
       "change fewer files at once",

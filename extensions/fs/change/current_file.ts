@@ -13,8 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Resolves with null if the file is missing. Rejects if a file that the conversation read has changed since. For other
- * actions than a write, content that the conversation knew earlier is acceptable. */
+/** Resolves with null if the file is missing. Rejects if a file that the conversation read or wrote has changed since.
+ * For other actions than a write, content that the conversation knew earlier is acceptable. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -52,7 +52,7 @@ export async function currentFile(
     : await known.hash === hash;
   if (same || action !== "write" && (await Promise.all(known.others)).includes(hash)) return current;
   throw advised(
-    new Error(`Cannot ${action} ${place.path}: it changed on disk since it was read`),
+    new Error(`Cannot ${action} ${place.path}: it changed on disk since you last read or wrote it`),
     "read it again and redo the change",
   );
 }
@@ -170,7 +170,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
 
 const HIDDEN_LINE = "-[not shown]";
 
-/** Vis stores approval questions, so the diff of a secret file shows none of its old lines. */
+/** Vis stores approval questions, so the diff of a secret file shows only added lines. */
 export async function shownChange(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },
@@ -228,7 +228,7 @@ export async function noteFaults({ note, sourceFault, signal }: FsContext, items
     const known = old === null ? null : await sourceFault(named, old);
     const isSame = known !== null && known.message === fault.message &&
       lineOf(old ?? "", known.line) === lineOf(text, fault.line);
-    if (!isSame) note(`${named} was written, but does not parse: line ${fault.line}: ${fault.message}`);
+    if (!isSame) note(`${named} was written, but does not parse at line ${fault.line}: ${fault.message}`);
   }
 }
 

@@ -115,7 +115,7 @@ export async function treeItems(
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (isGuarded(name)) {
         throw advised(
-          new RangeError(`Cannot ${action} ${place.path}: it contains ${name}/, which is protected`),
+          new RangeError(`Cannot ${action} ${place.path}: it contains ${name}, which is protected`),
           "name other paths in it",
         );
       }

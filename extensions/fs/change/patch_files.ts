@@ -145,9 +145,11 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });
   if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
+    const what = source === null ? "creates it" : `${part.isCopy ? "copies" : "renames"} ${source.place.path} to it`;
+    const but = target.isMade ? "an earlier part of the patch writes it" : "it already exists";
     throw advised(
-      new Error(`Cannot patch ${target.place.path}: the patch creates the file, but it already exists`),
-      "patch its lines, or call fs.writeFile",
+      new Error(`Cannot patch ${target.place.path}: the patch ${what}, but ${but}`),
+      source === null ? "patch its lines, or call fs.writeFile" : "name another path",
     );
   }
   const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });

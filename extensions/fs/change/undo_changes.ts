@@ -101,10 +101,12 @@ function noteSeparate(
 }
 
 function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
-  const [rest] = choice.redo ? [] : chooseChanges(all, { ...choice, force: true });
-  if (rest === undefined) return new NothingToUndo(`Nothing to ${choice.redo ? "redo" : "undo"}`);
-  const paths = rest.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
-  return new UndoRefused(`Nothing to undo, except in ${paths}, which an undo kept`, { forcible: true });
+  const rest = choice.redo ? [] : chooseChanges(all, { ...choice, force: true });
+  if (rest.length === 0) return new NothingToUndo(`Nothing to ${choice.redo ? "redo" : "undo"}`);
+  const paths = [...new Set(rest.flatMap(({ items }) => items.map(({ path }) => path)))];
+  return new UndoRefused(`Nothing to undo, except in ${someOf(paths, MAX_NAMED)}, which an undo kept`, {
+    forcible: true,
+  });
 }
 
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
@@ -176,7 +178,6 @@ export async function committedFiles(
   });
 }
 
-/** An undo by the model belongs to a query, and an undo by the user to none. */
 export async function undoneByUser(
   { checkpoints, conversationId, source: { queryId } }: Pick<FsContext, "checkpoints" | "conversationId" | "source">,
   { seen, since }: { readonly seen: Set<string>; readonly since: number },
@@ -479,7 +480,6 @@ export class NothingToUndo extends Error {
 export class UndoRefused extends Error {
   override readonly name = "UndoRefused";
   readonly forcible: boolean;
-  /** The numbers of files and folders that an undo with `rest` changes. */
   readonly others: number;
   readonly otherFolders: number;
   readonly kept: readonly Kept[];

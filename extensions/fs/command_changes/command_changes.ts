@@ -24,7 +24,6 @@ interface Changed extends Difference {
   readonly from?: string;
 }
 
-/** If several commands run at once, the first report has the changes of all of them so far. */
 export class CommandChanges {
   readonly #look: WorkspaceScan;
   readonly #git: GitContents;
@@ -40,7 +39,6 @@ export class CommandChanges {
     this.#git = new GitContents(root, { all });
   }
 
-  /** The caller calls `begin` before a command begins, so that changes before it do not count as work of the command. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
@@ -83,7 +81,7 @@ export class CommandChanges {
       return await this.#look.next();
     } catch (error) {
       this.#isOff = true;
-      note(`Vis does not see changes of commands here, and undo cannot restore them: ${reasonOf(error)}`);
+      note(`Vis does not see changes of commands here, and undo cannot revert them: ${reasonOf(error)}`);
       return [];
     }
   }
@@ -128,7 +126,7 @@ export class CommandChanges {
       if (items.length > 0) await store(context, { change, items, moves, stamps: known });
     } catch (error) {
       isStored = false;
-      context.note(`Undo cannot restore the changes of the command: ${reasonOf(error)}`);
+      context.note(`Undo cannot revert the changes of the ${change}: ${reasonOf(error)}`);
     }
     await tell(context, changed);
     await remember(context, known);

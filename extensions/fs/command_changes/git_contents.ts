@@ -86,7 +86,8 @@ export class GitContents {
   }
 }
 
-/** Maps paths whose content equals git's index to the time at which HEAD moved, if that time is after their `at`. */
+/** Maps paths whose content equals git's index to the time at which HEAD last moved, if that time is after their `at`.
+ */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,

@@ -131,7 +131,6 @@ function startBelow(
   return below.length === 0 ? null : at;
 }
 
-/** The algorithm (Knuth-Morris-Pratt) takes linear time even if all lines are equal. */
 async function placesOf(
   lines: readonly string[],
   { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },
@@ -173,7 +172,9 @@ async function nearestHunk(
 ): Promise<string> {
   const at = await bestPlace(lines, { old, pace, least: 2 }) ?? await bestPlace(lines, { old, pace, least: 1 });
   if (at === null) {
-    return `none of its lines is in the file, such as ${shown(old.find((line) => line.trim() !== "") ?? "")}`;
+    return `no place in the file is similar to its lines, such as ${
+      shown(old.find((line) => line.trim() !== "") ?? "")
+    }`;
   }
   const differs = old.findIndex((line, by) => plain(lines[at + by] ?? "\0") !== line);
   const found = lines[at + differs];

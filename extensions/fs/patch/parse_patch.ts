@@ -44,7 +44,7 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  *     >>>>>>> REPLACE
  *
  * A block with an empty search creates a file. Prose may surround the parts. Throws Error with the number of a line
- * that could belong to a part but is unreadable, so that no part is lost. `isFile` decides between readings of a name. */
+ * that could belong to a part but is unreadable, so that no part is lost. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
     throw advised(

@@ -98,7 +98,7 @@ function excerpt(text: string): string {
   return JSON.stringify(shorten(line, MAX_LINE));
 }
 
-/** The worst-case time of `String.indexOf` is the product of the two lengths. */
+/** The worst-case time of `String.indexOf` grows with the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -241,7 +241,7 @@ function difference(wanted: string, line: string, { isWhole }: { readonly isWhol
   const at = (isWhole ? 0 : line.indexOf(wanted.slice(0, low))) + low;
   const [own, other] = [[...line.slice(at, at + 4)], [...wanted.slice(low, low + 4)]];
   if (own[0] === undefined && other[0] === undefined) return "";
-  return `: its character ${at + 1} is ${named(own)}, not ${named(other)}`;
+  return `; character ${at + 1} of that line is ${named(own)}, not ${named(other)}`;
 }
 
 const NAMES: Readonly<Record<string, string>> = {

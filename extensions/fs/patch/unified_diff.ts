@@ -16,7 +16,7 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
     `+++ ${after === null ? "/dev/null" : nameInDiff("b", path)}`,
   ];
   if (haveManyLines([before ?? "", after ?? ""])) {
-    const reason = `the texts have over ${MAX_LINES} lines`;
+    const reason = `both texts together have over ${MAX_LINES} lines`;
     return `${head.join("\n")}\n… the diff is left out, with ${regionCounts(before ?? "", after ?? "")}: ${reason}\n`;
   }
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];

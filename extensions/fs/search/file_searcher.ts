@@ -8,7 +8,6 @@ import { clearTimeout, setTimeout } from "node:timers";
 export interface HitTaker {
   readonly most: number;
   readonly full: boolean;
-  /** Returns false when the search needs no more hits. */
   add(hit: Hit): boolean;
   count(path: string, hits: number): void;
 }

@@ -21,7 +21,6 @@ export interface GrepOptions extends MatchOptions {
 const MAX_NAMED = 5;
 const MAX_CONTEXT = 200;
 
-/** `context` has no effect. */
 export type CountOptions = Omit<GrepOptions, "limit">;
 
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {

@@ -134,7 +134,6 @@ const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
-/** RE2 needs no backtracking, so the time is linear in the length of a line. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;

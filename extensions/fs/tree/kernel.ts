@@ -354,7 +354,7 @@ export class Kernel {
 const isArm = Deno.build.arch === "aarch64";
 export const OPEN = {
   write: 0o1,
-  create: 0o300, // These bits are O_CREAT and O_EXCL.
+  create: 0o300,
   noTerminal: 0o400,
   nonBlocking: 0o4000,
   folder: isArm ? 0o40000 : 0o200000,

@@ -96,7 +96,9 @@ export class PathTree implements Tree, Disposable {
     for (const name of whole === "." ? [] : whole.split("/")) {
       done.push(name);
       const at = this.#realFromTop(done.join("/"));
-      if (!Deno.lstatSync(at).isDirectory) throw new Deno.errors.NotADirectory(name);
+      const info = Deno.lstatSync(at);
+      if (info.isSymlink) throw new Deno.errors.FilesystemLoop(`${done.join("/")} is a link`);
+      if (!info.isDirectory) throw new Deno.errors.NotADirectory(name);
       folder = new PathFolder(at);
       visit(folder);
     }
@@ -147,7 +149,7 @@ class PathFolder implements OpenFolder {
     await file.syncData();
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
-    } catch { /* Many users and systems may not set an owner. */ }
+    } catch { /* Some users and systems cannot set an owner. */ }
     if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 

@@ -5,8 +5,8 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Brackets match themselves as well, in up to `MAX_BRACKETED` names, because folders have names such as `[id]`. The time
- * grows at most with pattern length times path length. */
+/** In a pattern with at most `MAX_BRACKETED` names that have brackets, brackets also match themselves, because folders
+ * have names such as `[id]`. The time grows at most with pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
@@ -171,7 +171,6 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Trying again from the last star is sufficient, and avoids exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

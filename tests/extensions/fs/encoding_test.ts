@@ -79,7 +79,7 @@ Deno.test("fs.edit() of a file that is UTF-8 except for some bytes shows and cha
   ) {
     assert.equal(
       await workspace.refusal(name, ...args),
-      `Cannot ${name} a.txt: U+FFFD stands for different bytes there that are not UTF-8; change only the text around them`,
+      `Cannot ${name} a.txt: U+FFFD stands for several different byte sequences there; change only the text around them`,
     );
   }
   await workspace.call("edit", "a.txt", { old: "\uFFFD reste\ndernière\n\uFFFD\uFFFD", new: "x" });

@@ -122,7 +122,7 @@ Deno.test("fs refuses more files at once than a question can show", async () => 
   asked.answer = true;
   assert.match(
     await workspace.refusal("patch", patch),
-    /Cannot change 51 files that git or Vis run or read as settings: the limit of one call is 50/,
+    /Cannot change 51 files that git or Vis uses: the limit of one call is 50/,
   );
   assert.deepEqual(asked.questions, []);
 });

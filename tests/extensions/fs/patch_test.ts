@@ -101,7 +101,7 @@ Deno.test("fs.patch() has no fuzz: a different line is shown with the text of th
   assert.equal(await workspace.text("b.txt"), "x\n");
   assert.match(
     await workspace.refusal("patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-nothing like it\n+y\n"),
-    /none of its lines is in the file, such as "nothing like it"/,
+    /no place in the file is similar to its lines, such as "nothing like it"/,
   );
 });
 
@@ -151,7 +151,11 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
   );
   assert.match(
     await of("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+b\n"),
-    /the patch creates the file, but it already exists/,
+    /the patch creates it, but it already exists; patch its lines, or call fs\.writeFile/,
+  );
+  assert.match(
+    await of("diff --git a/x.bin b/a.txt\nsimilarity index 100%\nrename from x.bin\nrename to a.txt\n"),
+    /the patch renames x\.bin to it, but it already exists; name another path/,
   );
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
   assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /x\.bin is binary, and/);
@@ -169,7 +173,10 @@ Deno.test("fs.patch() refuses a file that changed since it was read", async () =
   await workspace.call("readFile", "a.txt");
   await workspace.put("a.txt", "one\nTWO\n");
   const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n";
-  assert.match(await workspace.refusal("patch", patch), /Cannot patch a\.txt: it changed on disk since it was read/);
+  assert.match(
+    await workspace.refusal("patch", patch),
+    /Cannot patch a\.txt: it changed on disk since you last read or wrote it/,
+  );
 });
 
 Deno.test("fs.patch() applies a hunk with lines that lost their blank where the counts fit, and no part of it", async () => {

@@ -212,7 +212,7 @@ Deno.test("fs notes JSON, JavaScript and TypeScript that a change leaves unparsa
   };
   assert.equal(
     await told("edit", "a.json", { old: "1\n", new: "1,\n" }),
-    'a.json was written, but does not parse: line 3: a comma before "}" is not JSON',
+    'a.json was written, but does not parse at line 3: a comma before "}" is not JSON',
   );
   assert.match(
     await told("edit", "a.json", { old: '"a"', new: "a" }),
@@ -222,7 +222,7 @@ Deno.test("fs notes JSON, JavaScript and TypeScript that a change leaves unparsa
   assert.equal(await told("edit", "tsconfig.json", { old: "strict", new: "strict mode" }), "");
   assert.match(
     await told("patch", "--- a/a.ts\n+++ b/a.ts\n@@ -3,2 +3 @@\n   return a;\n-}\n"),
-    /^a\.ts was written, but does not parse: line 3: /,
+    /^a\.ts was written, but does not parse at line 3: /,
   );
   assert.match(await told("writeFile", "new.mjs", "export default 1 1\n"), /^new\.mjs was written, but .* line 1: /);
   assert.equal(await told("edit", "old.js", { old: "y = 1", new: "y = 2" }), "");

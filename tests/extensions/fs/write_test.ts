@@ -114,11 +114,11 @@ Deno.test("fs.edit() shows how missing text differs", async () => {
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
   assert.match(
     await of("if (x) {\n  go()\n}"),
-    /whose first line is line 2 of the file; copy line 3 exactly, which differs only in white space: its character 3 is U\+0020 SPACE, not g/,
+    /whose first line is line 2 of the file; copy line 3 exactly, which differs only in white space; character 3 of that line is U\+0020 SPACE, not g/,
   );
   assert.match(
     await of("if (x) {\n    stop()\n}"),
-    /the nearest is line 3, " {4}go\(\)": its character 5 is g \(U\+0067\), not s/,
+    /the nearest is line 3, " {4}go\(\)"; character 5 of that line is g \(U\+0067\), not s/,
   );
   assert.match(await of("nothing"), /the file does not contain the old text "nothing"$/);
   assert.match(await of("\nalpha\n  beta\n"), /the file does not contain the old text:\nalpha\n {2}beta$/);
@@ -133,22 +133,25 @@ Deno.test("fs.edit() names the first character that looks like another", async (
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.md", { old, new: "y" });
   assert.equal(
     await of("It's fine"),
-    'Cannot edit a.md: the file does not contain the old text "It\'s fine"; the nearest is line 2, "It\u2019s \u201cfine\u201d \u2013 really": ' +
-      "its character 3 is \u2019 (U+2019 RIGHT SINGLE QUOTATION MARK), not ' (U+0027 APOSTROPHE)",
+    'Cannot edit a.md: the file does not contain the old text "It\'s fine"; the nearest is line 2, "It\u2019s \u201cfine\u201d \u2013 really"; ' +
+      "character 3 of that line is \u2019 (U+2019 RIGHT SINGLE QUOTATION MARK), not ' (U+0027 APOSTROPHE)",
   );
   assert.match(
     await of("\u201cfine\u201d - really"),
-    /character 13 is \u2013 \(U\+2013 EN DASH\), not - \(U\+002D HYPHEN-MINUS\)/,
+    /character 13 of that line is \u2013 \(U\+2013 EN DASH\), not - \(U\+002D HYPHEN-MINUS\)/,
   );
   assert.match(
     await of("caf\u00e9 bar"),
-    /character 4 is e \(U\+0065\) with U\+0301 COMBINING ACUTE ACCENT, not \u00e9 \(U\+00E9\)/,
+    /character 4 of that line is e \(U\+0065\) with U\+0301 COMBINING ACUTE ACCENT, not \u00e9 \(U\+00E9\)/,
   );
   assert.match(
     await of("a b \tc"),
-    /exactly, which differs only in white space: its character 2 is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
+    /exactly, which differs only in white space; character 2 of that line is U\+00A0 NO-BREAK SPACE, not U\+0020 SPACE/,
   );
-  assert.match(await of("one"), /the nearest is line 1, "One": its character 1 is O \(U\+004F\), not o \(U\+006F\)/);
+  assert.match(
+    await of("one"),
+    /the nearest is line 1, "One"; character 1 of that line is O \(U\+004F\), not o \(U\+006F\)/,
+  );
   assert.match(await of("One\nIt's"), /whose first line is line 1 of the file; the nearest is line 2/);
   assert.match(
     await of("a\u00a0b \tc\nand more"),
@@ -221,7 +224,7 @@ for (const how of ["readFile", "range", "writeFile"] as const) {
     if (how === "writeFile") await workspace.call("writeFile", "a.txt", "mine\n");
     else await workspace.call("readFile", "a.txt", ...(how === "range" ? [{ from: 1, to: 1 }] : []));
     await workspace.put("a.txt", "one, changed by another\n");
-    const reason = "it changed on disk since it was read; read it again and redo the change";
+    const reason = "it changed on disk since you last read or wrote it; read it again and redo the change";
     assert.equal(await workspace.refusal("writeFile", "a.txt", "two\n"), `Cannot write a.txt: ${reason}`);
     assert.equal(
       await workspace.refusal("edit", "a.txt", { old: "one", new: "two" }),
@@ -241,7 +244,10 @@ for (const how of ["whole", "range"] as const) {
     await workspace.call("edit", "a.txt", { old: "one", new: "two" });
     await workspace.call("edit", "a.txt", { old: "two", new: "three" });
     await workspace.put("a.txt", "one\n");
-    assert.match(await workspace.refusal("writeFile", "a.txt", "all new\n"), /changed on disk since it was read/);
+    assert.match(
+      await workspace.refusal("writeFile", "a.txt", "all new\n"),
+      /changed on disk since you last read or wrote it/,
+    );
     await workspace.call("edit", "a.txt", { old: "one", new: "four" });
     assert.equal(await workspace.text("a.txt"), "four\n");
   });
@@ -328,5 +334,5 @@ Deno.test("fs computes sizes before it builds texts, and names an alternative", 
   );
   assert.match(await workspace.refusal("readFiles", Array(6_000).fill("a.txt")), /the limit is 5000; read fewer/);
   const { diff } = await workspace.call("writeFile", "lines.txt", "\n".repeat(600_000));
-  assert.match(diff, /the diff is left out, with \+600000 −0 lines: the texts have over 500000 lines/);
+  assert.match(diff, /the diff is left out, with \+600000 −0 lines: both texts together have over 500000 lines/);
 });

@@ -117,6 +117,23 @@ Deno.test("git.push asks with the commits, and pushes the branch with the user's
   });
 });
 
+Deno.test(
+  "git.push pushes the current branch beside a tag of its name, and names a branch without commits",
+  { ignore },
+  async () => {
+    await repository(async (repo) => {
+      await withRemote(repo, async ({ env }) => {
+        await repo.git("tag", "main");
+        assert.equal((await push(env)).branch, "main");
+        await repo.git("checkout", "-q", "--orphan", "fresh");
+        await assert.rejects(push(env), /^Error: Cannot push: the branch fresh has no commit; name a branch or a tag$/);
+        await repo.git("checkout", "-q", "--detach", "refs/heads/main");
+        await assert.rejects(push(env), /^Error: Cannot push: no branch is checked out; name a branch or a tag$/);
+      });
+    });
+  },
+);
+
 Deno.test("git.push changes nothing if the user refuses", { ignore }, async () => {
   await repository(async (repo) => {
     await withRemote(repo, async ({ env, there }) => {
@@ -308,7 +325,7 @@ const LEADING: Readonly<Record<string, readonly [(there: TestRepository) => Prom
   "a helper in the workspace": [
     ({ write, root, workspace }) =>
       write(join(root, "home/.gitconfig"), `[credential]\n\thelper = ${workspace}/helper\n`),
-    /settings of git name a program in .*workspace/,
+    /settings of git name a program or file in .*workspace/,
   ],
   "a link among the objects": [
     async ({ root, workspace }) => {

@@ -154,9 +154,12 @@ Deno.test("an edit after the conversation's own formatter needs no new look at t
     await call("fs.edit", "a.ts", { old: "b = 2", new: "b = 3" });
     assert.equal(await workspace.text("a.ts"), "let a = 1\nlet b = 3\n");
     await run("sed -i s/3/4/ a.ts");
-    await assert.rejects(call("fs.writeFile", "a.ts", "all new\n"), /changed on disk since it was read/);
+    await assert.rejects(call("fs.writeFile", "a.ts", "all new\n"), /changed on disk since you last read or wrote it/);
     await workspace.put("a.ts", "let a = 1\nlet b = 5\n");
-    await assert.rejects(call("fs.edit", "a.ts", { old: "b = 5", new: "b = 6" }), /changed on disk since it was read/);
+    await assert.rejects(
+      call("fs.edit", "a.ts", { old: "b = 5", new: "b = 6" }),
+      /changed on disk since you last read or wrote it/,
+    );
   });
 });
 

@@ -18,7 +18,7 @@ Deno.test("in a workspace that is too large, commands run as usual, and the mode
     await new Deno.Command("sh", { args: ["-c", many], cwd: workspace.root }).output();
     assert.deepEqual([(await run("echo > a.txt")).changes, (await run("true")).code], [undefined, 0]);
     assert.deepEqual(workspace.notes, [
-      "Vis does not see changes of commands here, and undo cannot restore them: the workspace has more than 100000 files and folders, the limit of a scan",
+      "Vis does not see changes of commands here, and undo cannot revert them: the workspace has more than 100000 files and folders, the limit of a scan",
     ]);
   });
 });

@@ -245,7 +245,7 @@ Deno.test("git.show(), diff() and blame() decode files by a guess, which a note 
     const shown = await show(noting);
     assert.equal(shown.kind === "commit" && shown.files[0]?.hunks[0]?.text, "+Größe\n+und Übermaß");
     assert.deepEqual((await blame(noting, "l.txt")).origins.map(({ text }) => text), ["Grüße", "und Übermaß"]);
-    const said = (path: string) => `${path} is read as windows-1252: a guess`;
+    const said = (path: string) => `Vis guessed the encoding of ${path} (windows-1252)`;
     const object = said("HEAD:l.txt"), file = said("l.txt");
     assert.deepEqual(notes, [file, object, object, file, file]);
   });
