@@ -102,7 +102,7 @@ function refuseRepositories(
 ): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
-  const found = new Set(paths.filter((path) => path.endsWith("/"))); // For other folders, git lists their files.
+  const found = new Set(paths.filter((path) => path.endsWith("/")));
   const folders = new Set<string>();
   for (const path of [...paths, ...list]) {
     for (let at = dirname(normalize(path)); at !== "." && at !== ".." && at !== "/"; at = dirname(at)) folders.add(at);

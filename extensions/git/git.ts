@@ -131,8 +131,7 @@ export class Git {
     return this.#env.config;
   }
 
-  /** A failed run is a result. Rejects if Vis cannot start git, the change is not allowed, the signal aborts, or git
-   * exceeds the time limit. */
+  /** A failed run is a result. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;

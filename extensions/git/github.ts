@@ -76,8 +76,6 @@ export function ghReads(args: unknown): boolean {
   }
 }
 
-/** Vis asks the user first. Rejects with Error if the user refuses, if git.gh does not allow the arguments, or if gh fails
- * without output. */
 export async function gh(
   env: EnvironmentView,
   args: readonly string[],

@@ -28,7 +28,6 @@ export interface PushOptions {
 
 export interface FetchOptions {
   readonly remote?: string;
-  /** If true, git removes the tracking branches that the remote no longer has. */
   readonly prune?: boolean;
 }
 
@@ -68,8 +67,6 @@ const HASH = /^[0-9a-f]{40,64}$/;
 /** Git reaches a remote in a folder by running programs of its repository. */
 const ADDRESS = /^(?:(?:https?|ssh):\/\/[^\s"\\/-][^\s"\\]*|[^\s"\\/:-][^\s"\\/:]+:(?!:|\/\/)[^\s"\\]+)$/;
 
-/** Vis asks the user first. Rejects with Error if the user refuses, if the remote refuses, or if the branch or the remote
- * is unknown. */
 export async function push(
   env: EnvironmentView,
   name?: string,
@@ -175,7 +172,6 @@ export async function push(
   };
 }
 
-/** Vis asks the user first. Rejects with Error if the user refuses, or if git cannot reach the remote. */
 export async function fetchRemote(
   env: EnvironmentView,
   { remote: named, prune = false }: FetchOptions = {},
@@ -384,7 +380,6 @@ async function isShared(folder: string, isInfo = false): Promise<boolean> {
 interface Outgoing {
   readonly commits: number;
   readonly subjects: readonly string[];
-  /** These files of the commits may have keys. */
   readonly secrets: readonly string[];
 }
 

@@ -12,7 +12,7 @@ const FOUND = new WeakSet<object>();
 export default defineExtension({
   namespace: "vis.history",
   alias: { ns: "vis.ext.history", alias: "history" },
-  doc: "Searches stored conversations, requests, code, answers, results and variables.",
+  doc: "Searches requests, code and answers of stored conversations, and reads their results and variables.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",
@@ -69,7 +69,7 @@ export default defineExtension({
       returns: "{id, request, status, answer, iterations, createdAt}[]",
     }),
     fn("iterations", (env: EnvironmentView, queryId: string) => readerOf(env).iterations(queryId), {
-      doc: "What was thought, run and printed for a query.",
+      doc: "Thoughts, code and output of a query.",
       args: z.tuple([text.describe("queryId")]),
       misnamed: { iterationId: "id", "blocks.output": "stdout", "blocks.value": "result" },
       returns: "{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]",

@@ -45,7 +45,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs / 4) } },
   });
   client.onclose = onEnd;
-  client.onerror = () => {}; // Requests report the relevant errors.
+  client.onerror = () => {};
   let status = 0;
   const answers = new ServerMessages();
   const transport = "url" in config
@@ -68,7 +68,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const reason = (ended() ? [known] : [message, known]).filter((one) => one !== "").join(", ");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
-    const failed = `${"url" in config ? "Vis could not connect" : "It did not start"} (${reason})`;
+    const failed = `Vis could not connect (${reason})`;
     throw new Error(hint === "" ? failed : `${failed}; ${hint}`);
   }
   return {
@@ -87,7 +87,7 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** The protocol requires status 404 after the end of a session, but many servers respond with 410 or 400. A JSON error
+/** The protocol requires status 404 after the end of a session, but some servers respond with 410 or 400. A JSON error
  * with a numeric `id` belongs to one request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
@@ -120,7 +120,7 @@ export function programHint(
 ): string {
   if (!network && OFFLINE.test(said)) return "it has no network, so set network to true, or install what it downloads";
   if (cwd === undefined && NOT_FOUND.test(said)) {
-    return 'it started in an empty folder, so set cwd to "." if it is a program of the workspace';
+    return 'it started outside the workspace, so set cwd to "." if it is a program of the workspace';
   }
   if (!STOPPED.test(said)) return "";
   const missing = write.length === 0 ? "write, for its changes, or read" : "read, for its other files";
@@ -134,6 +134,6 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
       : loginAdvice(name);
   }
   if (status !== 404 && status !== 405) return "";
-  return "use the address of the server for streamable HTTP, often the address below /mcp, because Vis does not " +
-    "support the older SSE transport";
+  return "use the address of the server for streamable HTTP, for example an address that ends with /mcp, because Vis does " +
+    "not support the older SSE transport";
 }

@@ -80,7 +80,7 @@ export default defineExtension({
       "tools",
       async (env: EnvironmentView, name: string, search?: string) => (await calls()).tools(env, name, search),
       {
-        doc: "Signatures of a server's tools as TypeScript, all of them or those that hold the words.",
+        doc: "Signatures of a server's tools as TypeScript, all of them or those that contain the words.",
         untimed: true,
         args: z.tuple([server, z.string().optional().describe("search")]),
         returns: "string",
@@ -108,7 +108,7 @@ export default defineExtension({
       returns: '{name, alias, state: "running"|"starting"|"stopped"}[]',
     }),
     fn("resources", async (env: EnvironmentView, name: string) => (await calls()).resources(env, name), {
-      doc: "Resources of a server, and templates of the addresses of others.",
+      doc: "Resources and resource templates of a server.",
       untimed: true,
       args: z.tuple([server]),
       misnamed: { url: "uri" },

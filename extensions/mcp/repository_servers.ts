@@ -130,7 +130,7 @@ function serverOf(
 }
 
 function unnamed(variable: string): string {
-  return `it requires your variable ${variable}; allow it with vis config set ` +
+  return `it requires a value of the variable ${variable}; give one with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 

@@ -120,7 +120,7 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** The library prints a note if the server does not offer the list. Many servers have resources but no templates, so a
+/** The library prints a note if the server does not offer the list. Some servers have resources but no templates, so a
  * missing list counts as empty. */
 export async function listed<T>(
   client: Client,
@@ -188,8 +188,8 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** `wrong` is the server's reason why the arguments are wrong. Rejects with Error that says whether the tool may have
- * run. */
+/** `wrong` is the server's reason why the arguments are wrong. The Error of a rejection says if the tool may have run.
+ */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {
@@ -258,7 +258,7 @@ async function askUser(
   const { allowed = false, reason = "no user can answer here", byUser = false } = await approve?.({
     what: `call ${scope}`,
     exact: given,
-    why: "The server says that this tool destroys something.",
+    why: "The server marks this tool as destructive.",
     scope,
     option: `--set ${setting}=true`,
   }) ?? {};

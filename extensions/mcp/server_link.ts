@@ -149,7 +149,7 @@ export class ServerLink {
       const last = this.#why === "" ? "" : ` (${this.#why})`;
       throw new ServerError(
         this.name,
-        `it failed twice, and Vis starts it again in ${seconds} s at the earliest${last}`,
+        `it failed twice, and Vis tries it again in ${seconds} s at the earliest${last}`,
       );
     }
     return await abortable(this.#connecting ??= this.#start(env), env.signal);

@@ -19,7 +19,7 @@ export const Stdio = z.strictObject({
   ),
   env: values.describe("Variables in addition to the few that every program gets"),
   cwd: z.string().optional().describe(
-    "Folder of the workspace in which the program starts. By default, the program starts in an empty folder, and PATH contains no program of the workspace",
+    "Folder of the workspace in which the program starts. By default, the program starts outside the workspace",
   ),
   network: z.boolean().default(false).describe("Whether the program may use TCP and UDP to any address"),
   read: z.array(z.string().startsWith("/")).default([]).describe(

@@ -103,7 +103,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server may not read its input, so Vis does not await the write.
+    // A server might not read its input, so Vis does not await the write.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }

@@ -1,6 +1,6 @@
 import type { ServerConfig } from "./settings.ts";
 import type { Client } from "@modelcontextprotocol/client";
-import { counted, type EnvironmentView, oneLine, schemaText, validate, z } from "@vis/extension";
+import { counted, type EnvironmentView, oneLine, schemaText, someOf, validate, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 
 export interface McpTool {
@@ -115,7 +115,7 @@ async function readableTools(client: Client, options: { readonly timeout: number
     for (const [at, tool] of page.tools.entries()) {
       const read = Readable.safeParse(tool);
       if (read.success) tools.push(read.data);
-      else if (unusable.length < MOST_NAMED) unusable.push(nameOf(tool) ?? `number ${at + 1}`);
+      else unusable.push(nameOf(tool) ?? `number ${at + 1}`);
     }
     if (!page.nextCursor) break;
     params = { cursor: page.nextCursor };
@@ -228,7 +228,7 @@ export function toolList(
   const rest = found.length - lines.length;
   const more = rest > 0 ? [`${rest} more do not fit: mcp.tools(${JSON.stringify(server)}, "words to search")`] : [];
   const wrong = unusable.length > 0
-    ? [`Not callable, as the server describes them wrongly: ${unusable.join(", ")}`]
+    ? [`Not callable, as the server describes them wrongly: ${someOf(unusable, MOST_NAMED)}`]
     : [];
   const left = leftOut > 0 ? [leftOutText(leftOut)] : [];
   return [head, ...lines, ...more, ...wrong, ...left].join("\n");

@@ -53,7 +53,7 @@ export default defineExtension({
       returns: "{id, scope, text, at}[]",
     }),
     fn("remove", (env: EnvironmentView, id: string) => removeMemo(env, id), {
-      doc: "Whether there was such a memo.",
+      doc: "Deletes a memo; false if there is none.",
       reads: false,
       args: z.tuple([z.string().min(1).describe("id")]),
       returns: "boolean",
@@ -62,7 +62,7 @@ export default defineExtension({
   cli: [
     {
       name: "memo",
-      doc: "Keep a memo for later conversations in this workspace, or with --user in all of them.",
+      doc: "Keep a memo for later conversations in this workspace, or with --user in all workspaces.",
       args: z.object({ text, user: z.boolean().optional() }),
       run: async ({ text, user }: { readonly text: string; readonly user?: boolean }, context) => {
         const { id } = await addMemo(context, { text, scope: user ? "user" : "project" });
@@ -206,8 +206,8 @@ interface Place {
 
 const TAKEN = "taken over";
 
-/** An earlier version kept memos in files, and its lock keeps other processes from changing memos during the import.
- * Rejects with Error for an invalid file. */
+/** An earlier version kept memos in files. Its lock keeps processes of that version from changing the file during the
+ * import. Rejects with Error for an invalid file. */
 async function takeOver(place: Place, scope: MemoScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

@@ -96,7 +96,7 @@ export default defineExtension({
       returns: Slot,
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
-      doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
+      doc: "Sub-queries in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
       unlisted: runsNone,
       untimed: true,
       action: { doing: "delegating", done: "delegated", things: "lists of tasks", named: 0 },

@@ -128,7 +128,6 @@ const ENDED_BEFORE: Ended = {
   notes: ["The command ended with an earlier process of Vis, and its output is lost"],
 };
 
-/** Another process of Vis may have the same conversation open. */
 function runsElsewhere({ pid }: z.infer<typeof Stored>): boolean {
   if (pid === undefined || pid === process.pid) return false;
   try {

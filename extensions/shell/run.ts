@@ -25,7 +25,6 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** A command that fails is a result. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -371,7 +370,7 @@ interface Need {
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch((error) => {
     const [why, advice] = error.code === "ENOENT"
-      ? ["the path does not exist", "create it first"]
+      ? ["the path does not exist", "name an existing path, such as its folder"]
       : [error.code === "EACCES" ? "access is denied" : messageOf(error), "name a path that Vis may read"];
     throw advised(new Error(`Cannot run a command that changes ${path}: ${why}`), advice);
   });

@@ -26,7 +26,8 @@ const OF_HOME = /^~(?=\/|$)/;
 const TEMPORARY = [tmpdir(), "/tmp", "/var/tmp"];
 const UNKNOWN_PART = /\/?[^/]*[$*?[\\].*$/;
 
-/** On Linux, the wall hides most files outside the workspace, so `rm -rf` of such a file succeeds without an effect. */
+/** On Linux, the wall hides files of the user outside the workspace, so `rm -rf` of such a file succeeds without an
+ * effect. */
 export function removalsOutside(
   command: string,
   { cwd, within, home = homedir() }: {

@@ -35,7 +35,7 @@ export function parseUrl(text: string, base?: URL): URL {
   const url = new URL(text, base);
   if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
   if (url.username !== "" || url.password !== "") {
-    throw advised(new Error("The address holds a name or password"), "send them as the header authorization");
+    throw advised(new Error("The address contains a name or password"), "send them as the header authorization");
   }
   return url;
 }
@@ -46,7 +46,10 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timeout = setTimeout(
     () =>
       timer.abort(
-        advised(new Error(`It took longer than ${options.timeoutMs} ms, the limit`), "set a larger timeoutMs"),
+        advised(
+          new Error(`It took longer than ${options.timeoutMs} ms, the limit`),
+          "web.get, web.post and web.readable take timeoutMs, up to 110000",
+        ),
       ),
     options.timeoutMs,
   );
@@ -104,7 +107,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
   const cause = `the host ${name} is not in web.${list}`;
-  const way = `only the user can allow it, in ${configFile}: "web": { "${list}": ["${name}"] }`;
+  const way = `the user can add it to web.${list} in ${configFile}`;
   if (!LOOPBACK.test(plain)) throw new Error(`${cause}; ${way}`);
   const command = JSON.stringify(`curl -sS ${url.href}`);
   throw advised(new Error(`${cause} (${way})`), `call a server of shell.start by await shell.run(${command})`);

@@ -99,7 +99,7 @@ export default defineExtension({
       const { searchWeb } = await import("./search_web.ts");
       return await searchWeb(env, query, { ...options, place: searchPlace(env) });
     }, {
-      doc: "A text about the query from the web, and the pages of the text. The text and the titles are foreign.",
+      doc: "A text about the query from the web, and the pages of the text. The text and the titles are untrusted.",
       untimed: true,
       unlisted: true,
       action: { doing: "searching the web:", done: "searched the web:", things: "queries" },

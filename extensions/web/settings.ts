@@ -7,7 +7,7 @@ export default z.strictObject({
   hosts: z.array(z.string().regex(HOST, "must be a host such as example.org, *.example.org or example.org:8443"))
     .default([])
     .describe(
-      "Hosts on the internet that web.get, web.post and web.readable may reach without an approval, such as example.org, *.example.org or example.org:8443; * for all hosts, on the ports 443 and 80",
+      "Hosts on the internet that web.get, web.post and web.readable may reach without an approval, such as example.org, *.example.org or example.org:8443; * for all hosts. Without a port, an entry is for the ports 443 and 80",
     ),
   local: z.array(z.string().regex(LOCAL, "must be a host with its port, such as localhost:3000")).default([]).describe(
     "Hosts on this machine or its network that web.get, web.post and web.readable may reach, each with its port, such as localhost:3000",

@@ -35,7 +35,6 @@ interface RequestFacts {
   readonly rules?: WebRules;
 }
 
-/** A response of any status is a result. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,

@@ -7,8 +7,6 @@ interface DiffTexts {
   readonly after: string | null;
 }
 
-/** If the texts differ too much, the diff shows the changed region as a whole. If the texts or the diff are too long,
- * the last line counts omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [

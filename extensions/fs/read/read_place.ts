@@ -94,7 +94,6 @@ interface Text {
   readonly size?: number;
 }
 
-/** Without `encoding`, the bytes decide the encoding. The model gets a note about a guess or invalid bytes. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -186,7 +185,6 @@ export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
 ): Promise<void> {
-  // Outside of a conversation, the user makes the call.
   if (context.conversationId === "" || !isSecretPlace(context, file.place)) return;
   if (file.isOther || await needsQuestion(context, file)) await askAbout(context, file);
 }

@@ -92,7 +92,7 @@ export class FileSearcher implements Disposable {
         tally.count(path, more);
       }
     });
-    answered.catch(() => {}); // The code that awaits this promise handles the error.
+    answered.catch(() => {});
     this.#flying.push(answered);
   }
 

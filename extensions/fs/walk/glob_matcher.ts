@@ -6,7 +6,7 @@ const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
 /** In a pattern with at most `MAX_BRACKETED` names that have brackets, brackets also match themselves, because folders
- * have names such as `[id]`. The time grows at most with pattern length times path length. */
+ * have names such as `[id]`. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];

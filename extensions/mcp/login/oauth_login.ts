@@ -158,7 +158,7 @@ function pasted(text: string, state: string): URLSearchParams {
   if (!URL.canParse(line)) return new URLSearchParams({ code: line });
   const { searchParams } = new URL(line);
   if (searchParams.get("state") === state) return searchParams;
-  throw new LoginError("The pasted address belongs to another login; paste the address of this login");
+  throw new LoginError("The pasted address lacks the state of this login; paste the address to which this login leads");
 }
 
 function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; readonly iss?: string } {

@@ -141,7 +141,7 @@ export class Logins {
       using file = await Deno.open(this.path);
       const { mode } = await file.stat();
       if (Deno.build.os !== "windows" && ((mode ?? 0) & OTHERS) !== 0) {
-        throw new LoginError(`Other users can read ${this.path}; run chmod 600 ${this.path}`);
+        throw new LoginError(`Other users have access to ${this.path}; run chmod 600 ${this.path}`);
       }
       text = await new Response(file.readable).text();
     } catch (error) {
@@ -194,8 +194,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** A remote server must not send Vis to programs of this machine. Throws LoginError for an address without https, unless
- * it is local and `server` is a local address without https. */
+/** A remote server must not send Vis to addresses of this machine without https. Throws LoginError for an address
+ * without https, unless it is local and `server` is a local address without https. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";

@@ -10,7 +10,11 @@ Deno.test("programHint() names the setting that a stopped program probably lacks
     ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /settings write, for its changes, or read$/],
     ["open /opt/data: Permission denied", { ...closed, write: ["notes"] }, /settings read, for its other files$/],
     ["SyntaxError: Unexpected token", closed, /^$/],
-    ["Error: Cannot find module '/tmp/vis-command-1-a/server.js'", closed, /an empty folder, so set cwd to "\."/],
+    [
+      "Error: Cannot find module '/tmp/vis-command-1-a/server.js'",
+      closed,
+      /started outside the workspace, so set cwd to "\."/,
+    ],
     ["Error: Cannot find module './server.js'", { ...closed, cwd: "." }, /^$/],
   ];
   for (const [said, config, wanted] of cases) assert.match(programHint(said, config), wanted, said);
@@ -25,7 +29,7 @@ Deno.test("addressHint() distinguishes missing tokens and older transports by th
   );
   assert.match(
     addressHint("hub", 405, none),
-    /^use the address of the server for streamable HTTP, often the address below \/mcp, because Vis does not support/,
+    /^use the address of the server for streamable HTTP, for example an address that ends with \/mcp, because Vis does not support/,
   );
   assert.equal(addressHint("hub", 500, none), "");
 });

@@ -23,7 +23,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
     await assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s: .*code 3: cannot find my settings/s);
     await assert.rejects(
       call("mcp.tools", ["s"]),
-      /it failed twice, and Vis starts it again in 60 s at the.*it ended with code 3: cannot find my settings/s,
+      /it failed twice, and Vis tries it again in 60 s at the.*it ended with code 3: cannot find my settings/s,
     );
   });
   const once = Deno.makeTempDirSync({ prefix: "vis-mcp-once-" });
@@ -38,10 +38,10 @@ test("mcp: a server that dies at its start is started twice, and the error has i
 
 test("mcp: a server that never answers, or speaks something else, ends with a clear error and leaves nothing", async () => {
   const table: readonly (readonly [string, RegExp, object?])[] = [
-    ["silent", /Cannot use MCP server s: .*did not start/, { startMs: 300 }],
+    ["silent", /Cannot use MCP server s: Vis could not connect/, { startMs: 300 }],
     ["garbage", /it does not speak the protocol, and it wrote 200 lines that are not messages, the first: Welcome/],
     ["flood", /it wrote a message of more than 16777216 bytes/],
-    ["notifications", /unsolicited bytes|did not start/, { startMs: 3_000 }],
+    ["notifications", /unsolicited bytes|could not connect/, { startMs: 3_000 }],
     ["small notifications", /it wrote more than 10000 unsolicited messages, the limit/],
     ["refuses", /no key/],
     ["future", /2099-01-01/],
@@ -335,7 +335,7 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
         name: "gone",
         state: "failed",
         found:
-          "it did not start (Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not)",
+          "Vis could not connect (Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not)",
       },
       {
         name: "unset",
@@ -380,7 +380,7 @@ test("mcp: the user reads once that a server could not be used", async () => {
     assert.equal(said.length, 1);
     assert.match(
       said[0] ?? "",
-      /^warn: Error: Vis could not use MCP server gone: it did not start \(Vis cannot run nosuch/,
+      /^warn: Error: Vis could not use MCP server gone: Vis could not connect \(Vis cannot run nosuch/,
     );
   });
 });

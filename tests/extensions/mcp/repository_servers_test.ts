@@ -106,7 +106,7 @@ Deno.test("repositoryServers() fills in only variables that the user names, and 
   assert.doesNotMatch(exact + why, /secret/);
   assert.match(
     read?.faults.get("b") ?? "",
-    /^it requires your variable OPENAI_API_KEY; allow it with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
+    /^it requires a value of the variable OPENAI_API_KEY; give one with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
   );
 });
 

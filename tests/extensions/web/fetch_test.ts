@@ -138,7 +138,7 @@ Deno.test("web.get() follows redirects and leaves keys behind where they lead el
     );
     await assert.rejects(call("/plain"), /its redirect is not allowed, because it goes from https: to http:/);
     await assert.rejects(call("/file"), /its redirect is not allowed, because the protocol is file:/);
-    await assert.rejects(call("/user"), /its redirect is not allowed, because the address holds a name or password/);
+    await assert.rejects(call("/user"), /its redirect is not allowed, because the address contains a name or password/);
     await assert.rejects(call("/away"), /the host evil.example is not in web.hosts/);
     const posting = { method: "POST", body: "x" };
     await call("/post", posting);

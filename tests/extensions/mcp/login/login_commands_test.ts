@@ -127,7 +127,7 @@ Deno.test("mcp: without a browser, the user pastes the address or the code", () 
       target.searchParams.set("state", "guessed");
       return target.href;
     };
-    assert.match((await logIn(home, server, { browse: other, paste: true })).said, /belongs to another login/);
+    assert.match((await logIn(home, server, { browse: other, paste: true })).said, /lacks the state of this login/);
     const nothing = () => Promise.resolve(" \n");
     assert.match((await logIn(home, server, { browse: nothing, paste: true })).said, /the pasted text is empty/);
     server.metadata.authorization_response_iss_parameter_supported = false;
