@@ -31,7 +31,6 @@ export interface ActiveExtensions {
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly granted?: readonly { readonly namespace: string; readonly grants: ActiveExtensions["grants"] }[];
-  /** These aliases belong to extensions that record file changes for an undo. */
   readonly recorders?: readonly string[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
@@ -115,7 +114,7 @@ export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<Environment
 
 export interface OwnCall {
   readonly signal: AbortSignal;
-  /** Aborts when the function has returned. */
+  /** Aborts when the function has returned or thrown. */
   readonly ended: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
@@ -159,7 +158,7 @@ export function scopeOf(
 }
 
 export const ANSWER_MS = 30_000;
-/** `extend` may start servers, for which settings allow up to ten minutes. */
+/** An `extend` that starts servers may need minutes. */
 export const EXTEND_MS = 630_000;
 
 export class TookTooLong extends Error {

@@ -49,7 +49,7 @@ export interface Wants {
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** For an inspection, Vis loads even extensions that the settings switch off. */
+  /** If true, Vis also loads extensions that are off by default or by `enabled`, for an inspection. */
   readonly off?: boolean | undefined;
   readonly locked?: { readonly writable: boolean } | undefined;
 }

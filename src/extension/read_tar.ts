@@ -49,7 +49,7 @@ async function filesOf(
 function safePath(path: string): string {
   const parts = path.replace(/^\.\//, "").split("/");
   if (parts.some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(path)) {
-    throw new Refused(`its path ${JSON.stringify(path)} is absolute, or has "..", an empty part, ":" or "\\"`);
+    throw new Refused(`its path ${JSON.stringify(path)} is not a plain relative path`);
   }
   return parts.join("/");
 }

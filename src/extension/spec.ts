@@ -316,8 +316,8 @@ export interface FileWatcher {
 /** The diff shows the undo, or with `redo` the reapplied change. It is "" if Vis no longer has the contents. */
 export type UndoneChange = Readonly<{ path: string; diff: string; redo: boolean }>;
 
-/** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
- * and `files` is the full number of changes. */
+/** The changes cover files, links and empty folders, without entries that ignore rules such as `.gitignore` exclude.
+ * The lists are bounded, and `files` is the full number of changes. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];

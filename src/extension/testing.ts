@@ -40,7 +40,7 @@ interface TestOptions {
 interface TestedExtension {
   readonly isActive: boolean;
   readonly prompt: string;
-  /** The name is that in blocks ("search.find"), and the call has the checks of its arguments and its hooks. Rejects
+  /** `name` has the form of blocks, such as "search.find", and the call has the checks of its arguments and its hooks. Rejects
    * with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Returns the text that `doc` shows for a function or the whole extension, or null. */

@@ -196,7 +196,7 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
   }
   if (status === 403 || status === 404) {
     const message =
-      `Cannot get a Copilot token: this account has no access to GitHub Copilot (status ${status}${words}); check its ` +
+      `Cannot get a Copilot token: GitHub refuses access to Copilot (status ${status}${words}); check the account and its ` +
       "subscription";
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }

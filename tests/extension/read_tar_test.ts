@@ -30,8 +30,8 @@ Deno.test("readTar() reads the files, without the folder that contains all of th
 
 for (
   const [what, bytes, expected] of [
-    ["a path that climbs", archive(entry("../x")), /its path "\.\.\/x" is absolute, or has "\.\."/],
-    ["an absolute path", archive(entry("/etc/x")), /its path "\/etc\/x" is absolute/],
+    ["a path that climbs", archive(entry("../x")), /its path "\.\.\/x" is not a plain relative path/],
+    ["an absolute path", archive(entry("/etc/x")), /its path "\/etc\/x" is not a plain relative path/],
     ["a symbolic link", archive(entry("a", { type: "2" })), /a is neither a file nor a folder/],
     ["a hard link", archive(entry("a", { type: "1" })), /a is neither a file nor a folder/],
     ["a device", archive(entry("a", { type: "3" })), /a is neither a file nor a folder/],

@@ -203,9 +203,9 @@ const REFUSALS = [
     status: 403,
     code: "auth",
     retryable: false,
-    says: /has no access to GitHub Copilot \(status 403, No access\); check its subscription$/,
+    says: /GitHub refuses access to Copilot \(status 403, No access\); check the account and its subscription$/,
   },
-  { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
+  { status: 404, code: "auth", retryable: false, says: /GitHub refuses access to Copilot/ },
   {
     status: 429,
     code: "rate",

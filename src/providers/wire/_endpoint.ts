@@ -50,7 +50,8 @@ export class Endpoint {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** Returns one line of at most 500 characters and an ellipsis, with secrets hidden, except very short ones. */
+  /** Returns one line of at most 500 characters and an ellipsis, and hides secrets of at least `SHORTEST_SECRET`
+   * characters. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();

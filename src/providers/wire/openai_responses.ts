@@ -98,7 +98,7 @@ function readCitation(annotation: unknown, reply: ReplyBuilder): void {
 }
 
 function readCall({ type, name, arguments: input, input: text }: JsonFields, reply: ReplyBuilder): void {
-  if (type === "web_search_call") return; // The service runs its search itself.
+  if (type === "web_search_call") return;
   if (typeof type === "string" && type.endsWith("_call")) reply.call({ name: name ?? type, input: input || text });
 }
 

@@ -163,12 +163,10 @@ export class ReplyBuilder {
     if (known === "") kept.set(url, typeof title === "string" ? title.slice(0, MAX_TITLE).toWellFormed() : "");
   }
 
-  /** A later count of the service replaces this count. */
   searched(): void {
     this.#counts = { ...this.#counts, searches: (this.#counts.searches ?? 0) + 1 };
   }
 
-  /** Text before a search is a message of its own. */
   paragraph(): void {
     if (this.#hasText && !this.#said.text.endsWith("\n")) this.text("\n\n");
   }

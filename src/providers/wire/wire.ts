@@ -6,7 +6,6 @@ export const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
 export interface WireCall {
-  /** The path is relative to the base URL. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
