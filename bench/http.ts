@@ -18,7 +18,7 @@ const CONFIG = {
   server: { requestsPerMinute: 1_000_000, burst: 100_000 },
 };
 
-/** The program is the executable if one exists. The model, the clients and the server share the machine. */
+/** The model, the clients and the server share the machine. */
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");
@@ -73,7 +73,6 @@ async function askAlone(served: Served): Promise<readonly number[]> {
   return times;
 }
 
-/** The server is warm and runs eight queries of two calls at once, with a client that follows the events of each. */
 async function cpuOfQueries(served: Served) {
   const ids = await Promise.all(Array.from({ length: BUSY }, () => served.conversation()));
   const counted = { all: [] as number[], main: [] as number[], children: [] as number[] };
@@ -104,8 +103,6 @@ async function follow(served: Served, { id, key }: { readonly id: string; readon
   if (!/^event: final$/m.test(text)) throw new Error(`Cannot follow the stream: it ended early: ${text.slice(-300)}`);
 }
 
-/** The time begins just before the model sends its reply, and ends with the first event that has a part of the
- * reply. */
 async function firstBytes(served: Served, model: SlowModel): Promise<readonly number[]> {
   const id = await served.conversation();
   await served.ask(id, "warm-first");

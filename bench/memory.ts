@@ -7,7 +7,6 @@ import type { Programs } from "./support/programs.ts";
 const RUNS = 5;
 const ROUNDS = [5, 25, 50] as const;
 
-/** The samples are the memory of Vis and its sandbox while the model is about to reply. */
 export async function memory({ all }: Programs): Promise<readonly Figure[]> {
   return await withFiftyFiles(async (workspace) => {
     const figures: Figure[] = [];

@@ -14,7 +14,6 @@ const TIMES = 5;
 const SETTLED_MS = 7_000;
 const LEFT = 12;
 
-/** The model takes 500 ms for a call. All processes share the machine. */
 export async function nodes({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program || noPostgres !== "") return [];

@@ -8,7 +8,7 @@ import { weightedRounds } from "./support/weighted_rounds.ts";
 const KB = 1000;
 const LONG_RUN = 250;
 
-/** The bytes that Vis sends to the model decide the price of a long task. Bytes are exact, so one run is enough. */
+/** Bytes are exact, so one run is enough. */
 export async function requestSize({ all: [program] }: Programs): Promise<readonly Figure[]> {
   if (!program) throw new Error("Cannot measure request sizes: there is no program; build one with deno task compile");
   return await withFiftyFiles(async (workspace) => {

@@ -61,7 +61,7 @@ async function coldStarts(program: ChildProgram | null): Promise<readonly [reado
     await using child = await open(program);
     const up = performance.now() - begun;
     await child.show("1 + 1");
-    if (time === 0) continue; // The first block fills the runtime's caches.
+    if (time === 0) continue;
     ready.push(up);
     answered.push(performance.now() - begun);
   }
@@ -90,7 +90,6 @@ async function traffic(program: ChildProgram | null) {
   };
 }
 
-/** Like in a conversation, one run finds the child dead, and the next run uses the new child. */
 async function restarts(program: ChildProgram | null, way: Way): Promise<readonly number[]> {
   const samples: number[] = [];
   const images = new Map<string, VariableImage>();
@@ -127,7 +126,6 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   }
 }
 
-/** The time is from the text of a block of 256 KB to the end of the run or to the refusal. */
 async function longBlocks(
   program: ChildProgram | null,
   ms: (what: string, samples: readonly number[], limit: number | null) => Figure,

@@ -21,8 +21,7 @@ interface Sample {
   readonly cpuSeconds: number;
 }
 
-/** Memory and the work for a query must not grow once the program is warm. The program is the executable if one
- * exists. */
+/** Memory and the work for a query must not grow once the program is warm. */
 export async function soak({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program; build one with deno task compile");

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { ROOT } from "./_project.ts";
 
-/** The first package is an old version of test262 with its harness; the second has programs that test parsers. */
 export const CONFORMANCE_PACKAGES: readonly string[] = ["@gerhobbelt/test262@3.0.0-4", "test262-parser-tests@0.0.5"];
 
 export async function fetchPackage(given: string): Promise<string> {

@@ -10,7 +10,6 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   docs: ["run", "-A", "--quiet", "scripts/check_docs.ts"],
 };
 
-/** Other checks run at the same time, so the output appears only at the end. */
 async function passes(name: string): Promise<boolean> {
   const started = performance.now();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -8,7 +8,6 @@ export interface Outcome {
   readonly files?: Files;
 }
 
-/** A checker runs outside of the agent, after the agent's process has ended. */
 export interface Seen {
   readonly answer: string;
   readonly workspace: string;

@@ -154,7 +154,6 @@ class HiddenPackageTests {
     return await this.#run(files, this.#tests);
   }
 
-  /** Resolves with "" if the package's own tests pass, even if the agent changed the tests. */
   async verdict(workspace: string): Promise<string> {
     const found: Record<string, string> = {};
     for (const path of Object.keys(this.#files)) {

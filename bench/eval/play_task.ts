@@ -24,7 +24,6 @@ export interface TaskResult {
   readonly seconds: number;
 }
 
-/** A failure is a reason of the result, not an error. */
 export async function playTask(
   task: AgentTask,
   { direct = false, ...options }: AgentOptions & { readonly direct?: boolean },

@@ -1,8 +1,7 @@
 import { nearestName } from "../../src/domain/kit/names.ts";
 import { type AgentTask, FAMILIES } from "./agent_task.ts";
 
-/** A name is a family, an id, or a pattern with `*`; no names mean all tasks. Throws `RangeError` for a name that fits
- * no task. */
+/** A name is a family, an id, or a pattern with `*`; no names mean all tasks. */
 export function selectTasks(tasks: readonly AgentTask[], names: readonly string[]): readonly AgentTask[] {
   const chosen = new Set<AgentTask>();
   for (const name of names) {

@@ -15,7 +15,6 @@ export class Installed {
     this.#folder = folder;
   }
 
-  /** Only this installation of missing agents needs the network. */
   static async complete(folder: string): Promise<void> {
     const packages: Readonly<Record<string, readonly string[]>> = {
       codex: [`@openai/codex@${VERSIONS.codex}`],

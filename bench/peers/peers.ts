@@ -9,7 +9,6 @@ import { publish } from "./publish.ts";
 const MEASURE = join(ROOT, "bench/peers/measure.ts");
 const USAGE = "deno task bench --peers [--agents vis,pi] [--rounds 1,10,50,250] [--repetitions 5] [--publish]";
 
-/** If the system allows, the agents have no network but loopback. */
 export async function peers(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

@@ -11,7 +11,6 @@ export interface Played {
   readonly roundMs: number;
   readonly wallMs: number;
   readonly cpuSeconds: number;
-  /** Pages that several processes share count once. */
   readonly peakMb: number;
   readonly firstKb: number;
   readonly lastKb: number;

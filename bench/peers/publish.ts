@@ -4,7 +4,6 @@ import { peersFigure, type PeersReport, peersTable } from "./peers_report.ts";
 
 export const PEERS_JSON = join(ROOT, "docs/generated/peers.json");
 export const PEERS_PAGE = join(ROOT, "docs/generated/peers.md");
-/** Sentences of these pages have figures of the measurement. The README also has a table. */
 export const FIGURE_PAGES = ["README.md", "docs/guide/why-code.md"].map((path) => join(ROOT, path));
 const ROWS = ["between reply and next call", "peak memory", "last model call"];
 const BEGIN = "<!-- peers: made by deno task bench --peers --publish -->", END = "<!-- /peers -->";

@@ -15,7 +15,6 @@ export interface Played {
   readonly plainCalls: number;
   readonly queries: number;
   readonly wallMs: number;
-  /** The memory is the maximum of the process tree in MiB at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
   readonly ledgerIsSum: boolean;

@@ -5,8 +5,7 @@ import { begun, block, image, iterationEnd, newIteration } from "../../tests/con
 import type { Figure } from "./figure.ts";
 import { LargeConversation } from "./large_conversation.ts";
 
-/** Another process makes the backup, like `vis db backup`, while this process stores iterations. Throws if an iteration
- * or the backup fails. */
+/** Another process makes the backup, like `vis db backup`, while this process stores iterations. */
 export async function backupWhileWriting(
   folder: string,
   { megabytes }: { readonly megabytes: number },

@@ -24,7 +24,6 @@ export const WORST_CASES: Readonly<Record<string, string>> = {
     "let sum = 0; for (let i = 0; i < 5e6; i++) { sum = (sum + i * 3) | 0 }\nsum",
 };
 
-/** The time excludes the start of `deno run`. */
 export async function plainMs(code: string): Promise<number> {
   const file = await Deno.makeTempFile({ suffix: ".mjs" });
   try {

@@ -7,7 +7,6 @@ export interface FiftyRoundsOptions {
   readonly workspace: string;
   /** If true, each round keeps its file in a variable, which the index lists. Otherwise a round only shows the text. */
   readonly keep?: boolean;
-  /** The mock calls `onRound` before each reply, with the number of the request from 1 and the process of Vis. */
   readonly onRound?: (round: number, pid: number) => void;
 }
 

@@ -18,7 +18,6 @@ export interface Programs {
 const EXECUTABLE = join(ROOT, "dist/vis");
 const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
 
-/** If a source is newer than the executable, the function builds the executable again. */
 export async function findPrograms(): Promise<Programs> {
   const source = await sourceProgram();
   const missing = isFresh() ? "" : await compileIt();

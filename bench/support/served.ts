@@ -10,7 +10,6 @@ export interface Served extends AsyncDisposable {
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   conversation(): Promise<string>;
-  /** Resolves with milliseconds. Rejects if the query does not end with the expected answer. */
   ask(conversation: string, key: string): Promise<number>;
 }
 

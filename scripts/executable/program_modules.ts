@@ -108,7 +108,7 @@ function checkFolder(url: string): void {
   console.error(
     `vis: Cannot use the temporary folder ${folder}: it is in /dev, /proc or /sys; set TMPDIR to a folder that Vis may write`,
   );
-  Deno.exit(3); // Exit code 3 means a fault of the settings.
+  Deno.exit(3);
 }
 
 /** glibc would keep the memory that unpacking has used. */

@@ -1,4 +1,3 @@
-/** VitePress refuses a page with a dead link. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../_project.ts";
 

@@ -82,7 +82,6 @@ function assertWhole(path: string): void {
     assert.equal(count("FROM query_state WHERE status = 'running'"), 0, "running queries");
     assert.equal(count("FROM lease"), 0, "leases");
     assert.equal(
-      // The input of a sub-query is in its own branch.
       count(`FROM expression_state e JOIN iteration i ON i.id = e.iteration_id
         JOIN expression_soul s ON s.id = e.expression_soul_id WHERE i.status = 'interrupted'
         AND s.conversation_state_id NOT IN (SELECT conversation_state_id FROM child_branch)

@@ -32,12 +32,12 @@ export type PostgresTest = (
 
 let usual: Promise<Postgres> | null = null;
 
-/** Files of one isolate without options share this server. A file calls this function at its top level. */
+/** Files of one isolate without options share this server. */
 export async function usualPostgres(): Promise<Postgres | null> {
   return noPostgres === "" ? await (usual ??= startPostgres()) : null;
 }
 
-/** With options, the tests of the file get a server of their own. A file calls this function at its top level. */
+/** With options, the tests of the file get a server of their own. */
 export async function postgresTests(options?: PostgresOptions): Promise<PostgresTest> {
   const postgres = options && noPostgres === "" ? await startPostgres(options) : await usualPostgres();
   return (name, fn, sanitizers = {}) =>
@@ -53,7 +53,6 @@ export async function postgresTests(options?: PostgresOptions): Promise<Postgres
 
 const SOCKET_PORT = 5432;
 const NOBODY = 65534;
-/** Databases belong to an ordinary role, not to this superuser. */
 const ADMIN = "admin";
 const HOUSE = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 200"];
 

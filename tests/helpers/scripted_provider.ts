@@ -13,7 +13,7 @@ import {
 export interface ScriptedReplyParts {
   readonly text: string;
   readonly reasoning?: string;
-  /** Missing fields count 4 characters per token. With `usage`, the provider reports usage before the reply, so that
+  /** Missing fields count one token per 4 characters. With `usage`, the provider reports usage before the reply, so that
    * even a cut reply has usage. */
   readonly usage?: Partial<Usage>;
   readonly delayMs?: number;

@@ -3,7 +3,6 @@ import type { Expectation } from "../agent_task.ts";
 
 const SHOWN = 120;
 
-/** The answer must have no other number, and may separate thousands. */
 export function number(wanted: number): Expectation {
   return {
     right: { answer: String(wanted) },
@@ -15,7 +14,6 @@ export function number(wanted: number): Expectation {
   };
 }
 
-/** The credit falls by a quarter for each unit of difference. */
 export function counted(wanted: number): Expectation {
   return {
     ...number(wanted),
@@ -26,7 +24,6 @@ export function counted(wanted: number): Expectation {
   };
 }
 
-/** The check ignores case, quotes, emphasis and a full stop at the end. */
 export function text(wanted: string): Expectation {
   return {
     right: { answer: wanted },
@@ -41,7 +38,6 @@ export function exact(wanted: string): Expectation {
   };
 }
 
-/** The answer has one item per line, or separates items by commas. */
 export function list(wanted: readonly string[], { anyOrder = false } = {}): Expectation {
   const order = (items: readonly string[]) => anyOrder ? items.toSorted() : items;
   return {

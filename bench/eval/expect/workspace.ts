@@ -4,7 +4,6 @@ import type { Expectation, Seen } from "../agent_task.ts";
 
 const DONE = "Done.";
 
-/** The check ignores blanks at the end of lines, and blank lines at the end of the file. */
 export function file(path: string, wanted: string): Expectation {
   return {
     right: { answer: DONE, files: { [path]: wanted } },

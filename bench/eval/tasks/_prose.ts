@@ -16,7 +16,6 @@ export function prose(seed: number, sentences: number): string[] {
   return Array.from({ length: sentences }, () => `${pick(WHO)} ${pick(DID)} ${pick(WHERE)} ${pick(WHEN)}.`);
 }
 
-/** Each fact has its relative place, from 0 to 1. */
 export function hidden(
   sentences: readonly string[],
   facts: readonly (readonly [at: number, fact: string])[],

@@ -7,7 +7,6 @@ export interface EvalTask {
 
 const FILLER = "Nothing of note happened on this day, and the clerk wrote so in the book. ";
 
-/** The relative position `at` of the code is a number from 0 to 1. */
 export function needleTask(chars: number, at: number): EvalTask {
   const needle = "The access code is 730519. ";
   const before = Math.floor((chars - needle.length) * at);

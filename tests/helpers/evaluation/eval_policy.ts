@@ -17,7 +17,6 @@ export interface PolicyReply {
 
 export interface EvalPolicy {
   readonly takes: RegExp;
-  /** Throws `ProviderError` if the context lacks necessary parts. */
   decide(turn: EvalInput): PolicyReply;
 }
 

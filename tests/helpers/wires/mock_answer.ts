@@ -56,7 +56,6 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   const atEnd = fault === "stays_open" || fault === "cut_at_end";
   const events = [...call.wire.events(reply, call.asked)].filter((event) => !atEnd || !call.wire.isMark(event));
   const half = Math.ceil(events.length / 2);
-  // This event is part of the text or the reasoning, if the reply has one of them.
   const repeated = Math.floor(events.length * 0.3);
   for (const [at, event] of events.entries()) {
     if (fault === "endless" && at === repeated) yield* endless("", frame(event));

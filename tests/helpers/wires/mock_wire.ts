@@ -22,7 +22,7 @@ export interface MockWire {
   readonly ping: MockEvent;
 }
 
-/** A reply without counts of its own counts 4 characters per token. */
+/** For a reply without counts of its own, the mock counts one token per 4 characters. */
 export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
   if (reply.counts) return reply.counts;
   const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);

@@ -9,7 +9,7 @@ export interface MockReply {
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly refusal?: string;
   readonly search?: MockSearch;
-  /** The usage has the service's own format. By default, the mock counts 4 characters per token; null means no
+  /** The usage has the service's own format. By default, the mock counts one token per 4 characters; null means no
    * counts. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
   readonly counts?: MockCounts;
@@ -118,9 +118,7 @@ export interface WireMock {
   readonly requests: readonly MockRequest[];
   readonly modelRequests: number;
   readonly connections: number;
-  /** A reply counts if the client left before the end of the reply. */
   readonly left: number;
-  /** Resolves once `left` is at least `count`; rejects after 20 s. */
   waitForLeft(count: number): Promise<void>;
   close(): Promise<void>;
 }
