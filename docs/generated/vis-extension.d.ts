@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2c0061c7d2de758742205c72900d9d23399a85e6a24a59157ca767c2d54e6ba6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d7dca956892a78670988b1ad1dd8d65aac000d249233c8ab618873b5070c23a7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -706,8 +706,8 @@ export type UndoneChange = Readonly<{
   diff: string;
   redo: boolean;
 }>;
-/** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
- * and `files` is the full number of changes. */
+/** The changes cover files, links and empty folders, without entries that ignore rules such as `.gitignore` exclude.
+ * The lists are bounded, and `files` is the full number of changes. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];
