@@ -91,7 +91,6 @@ const UNTYPABLE: Readonly<Record<string, string>> = {
   ...{ object: "an object", record: "an object", map: "an object" },
 };
 
-/** Returns zod's name for the type, without the wrappers of an optional value or a default. */
 export function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -75,7 +75,7 @@ export function folderFault(path: string): string {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
     // Permissions do not apply to root and do not show a read-only disk, so Vis makes a folder. Both calls are
-    // synchronous, so an exit cannot come between them.
+    // synchronous, so that no handler of a signal ends the process between them.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

@@ -68,7 +68,6 @@ interface ServerToken {
   readonly isNew?: true;
 }
 
-/** Creates a missing token file, which only the owner can read. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

@@ -531,7 +531,6 @@ export class Progress {
   }
 
   #diff(diff: string): void {
-    // A pipe or a file has no width, so that copied lines of code stay whole.
     const width = this.#io.stderrIsTerminal ? this.#width() - 5 : Infinity;
     const place = { width, ...this.#verbose ? { most: 400 } : {} };
     for (const line of this.#drawChange?.(diff, place) ?? []) this.painted(`    ${line}`);

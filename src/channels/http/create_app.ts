@@ -34,7 +34,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // These routes need no token. Each hook checks the credentials in its own requests.
+  // These routes need no token.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));

@@ -227,7 +227,6 @@ async function send(): Promise<void> {
   });
 }
 
-/** Returns false for a request. */
 function isCommand(area: HTMLTextAreaElement): boolean {
   const command = typedCommand(area.value);
   const ran = command && runPageCommand(command);

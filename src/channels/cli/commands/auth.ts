@@ -167,7 +167,7 @@ async function sayNext(
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
   const providers = await reports(admin);
   const own = providers.find(({ name }) => name === provider);
-  if (providers.length > 0 && !own) return; // The settings choose another provider.
+  if (providers.length > 0 && !own) return;
   const first = providers.find(({ root }) => root)?.name ?? provider;
   let asked = own;
   if (first !== provider) {

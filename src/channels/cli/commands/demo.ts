@@ -98,7 +98,7 @@ async function askAll(
   { session, branch, io }: { readonly session: Session; readonly branch: Conversation; readonly io: Io },
 ): Promise<number> {
   const color = pc.createColors(io.stdoutColor);
-  // The demo shows the work like an answer, so the work goes to stdout. The demo asks the user nothing.
+  // The demo shows the work like an answer, so the work goes to stdout.
   const shown: Io = {
     ...io,
     stderr: io.stdout,

@@ -127,7 +127,7 @@ async function requestOf(
 ): Promise<string> {
   const id = flags.conversation ?? report.changes?.[0]?.conversationId ?? "";
   return await browse({ services, flags }, async ({ conversations }) => {
-    const branch = await conversations.byId(id).catch(() => null); // The id may belong to another database.
+    const branch = await conversations.byId(id).catch(() => null);
     if (branch === null) return "";
     const earlier = await earlierRequest(report, { conversations, branch });
     const last = (await conversations.queries(branch)).at(-1);

@@ -54,7 +54,6 @@ const AskedSchema = z.object({
 /** Clients send the reasoning of earlier responses back, which Vis ignores. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
-/** Some clients omit the type. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Item = z.union(

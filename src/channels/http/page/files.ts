@@ -29,7 +29,6 @@ function pageFile(name: string): Response {
 /** The executable, the program from source and the bundle keep the scripts in different folders. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
-/** In the executable, the scripts are compressed. */
 const SCRIPT = /\.js(?:\.zst)?$/;
 
 function scriptText(file: URL): string {

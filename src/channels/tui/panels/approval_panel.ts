@@ -20,7 +20,6 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** The user may be typing when the question appears, so a letter is an answer only between two pauses of this length. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {
@@ -32,8 +31,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** A letter in the input may begin a text. It answers only if the approval was visible for `PAUSE_MS` before, and no
- * key follows within `PAUSE_MS`. */
+/** The user may be typing when the approval appears, so a letter answers only if the approval was visible for
+ * `PAUSE_MS`, and no key follows within `PAUSE_MS`. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
