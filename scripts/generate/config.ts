@@ -87,8 +87,8 @@ function noteOf({ name, namespace }: SettingsSection): readonly string[] {
   if (name === null) return [];
   return [
     `This section also has a shorter name, \`${name}\` at the top of the file: \`${name}.KEY\` is the same setting as`,
-    `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. If both names set a key, \`${name}\` wins, but Vis joins`,
-    "lists that a workspace may set.",
+    `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. If a file sets a key under both names, \`${name}\` wins, but Vis`,
+    "joins lists that a workspace may set.",
     "",
   ];
 }

@@ -78,7 +78,7 @@ const ShownLimits = z.strictObject({
     "Maximum length of the journal in characters. At the limit, Vis shortens the longest code, results and output. If a step has more than 100 blocks, Vis omits the middle ones",
   ),
   earlierChars: positive.default(6_000).describe(
-    "Maximum length of the journal and earlier results together, in characters. If the journal has at most 1000 characters, the maximum doubles; after a failed block, journalChars is the maximum. At the limit, Vis omits the oldest results",
+    "Space for the journal and earlier results together, in characters; a longer journal leaves no space for earlier results. If the journal has at most 1000 characters, the space doubles, up to journalChars; after a failed block, the space is journalChars. At the limit, Vis omits the oldest results",
   ),
   previewChars: positive.default(24_000).describe(
     "Maximum length of a value in the journal, in characters. At the limit, Vis shows the model a part, and the size of the rest",
@@ -105,7 +105,7 @@ const ShownLimits = z.strictObject({
     "Maximum length of the rows of the variable index in characters. At the limit, Vis shows the model the names of the other variables in at most 2,000 characters; vars() lists all variables",
   ),
   inlineChars: positive.default(120).describe(
-    "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows the type and the size of a longer value instead of the value",
+    "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index describes a longer value instead",
   ),
   attemptsChars: positive.default(1_500).describe(
     "Maximum length of the lines about earlier steps, in characters. At the limit, Vis shows the model only the newest lines",
@@ -124,10 +124,10 @@ export const ConfigSchema = z.strictObject({
     "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe(
-    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset",
+    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset, or else a model that the service lists",
   ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine. Vis looks at vis auth login, in /model, and without a configured provider or a key for the model",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine. Vis looks for them in vis auth login, in /model, and without a configured provider or a key for the model",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
@@ -139,7 +139,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "Time in milliseconds for which Vis tries routes with temporary errors again, if no other route is left; 0 means no further try. If a service has not responded since Vis started, Vis calls it at most three times. At the limit, the request ends with the reason provider and the last error",
+      "Time in milliseconds for which Vis calls routes with temporary errors again, after up to three calls of each route; 0 for no further calls. Vis does not wait for a service that has not responded since Vis started. At the limit, the call fails with the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
@@ -148,7 +148,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If this key is not set, a larger budget.iterations is the maximum, unless the file of the workspace sets it. A request that sets its own budget then has no maximum. The maximum also applies to the steps that you add with --more. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If you do not set this key, your own budget.iterations replaces a smaller default, and a request that sets its own budget, for example with --max-iterations or --more, has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further model call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
@@ -172,19 +172,19 @@ export const ConfigSchema = z.strictObject({
         "Walls that must work before a block runs. With kernel, Vis also runs no command behind an incomplete command wall",
       ),
     memoryMiB: positive.default(512).describe(
-      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends, and a new process gets the variables of the last finished block",
+      "Memory of a sandbox process above its idle size, in MiB. At the limit, the block fails; if the process ends, a new process gets the stored variables",
     ),
     launcher: z.array(z.string()).default([]).describe(
       "Command that starts each sandbox process, for example in a container; Vis appends the command line of the process",
     ),
     live: positive.default(32).describe(
-      "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request of its conversation, a new process gets the variables",
+      "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request of its conversation, a new process gets the stored variables",
     ),
     idleMs: positive.default(600_000).describe(
-      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request of the conversation, a new process gets the variables",
+      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request of the conversation, a new process gets the stored variables",
     ),
     timeoutMs: positive.default(120_000).describe(
-      "Time limit of a block that sets no limit, in milliseconds, between sandbox.timeoutMinMs and sandbox.timeoutMaxMs. At the limit, the block ends with Timeout, and its changes of variables and files stay",
+      "Time limit of a block that sets no limit, in milliseconds, between sandbox.timeoutMinMs and sandbox.timeoutMaxMs. At the limit, the block ends with Timeout. Its changes of files stay, and its changes of variables unless the block does not stop",
     ),
     timeoutMinMs: positive.default(3_000).describe(
       "Shortest time limit of a block in milliseconds, if sandbox.timeoutMaxMs is not shorter. A block with a shorter limit gets this limit. At the limit, the block ends with Timeout",
@@ -274,7 +274,7 @@ export const ConfigSchema = z.strictObject({
       "Public https address with a path, at which vis serve receives the messages of the bot; null if vis telegram polls for messages",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "Time in milliseconds for which running requests may continue after vis telegram gets a signal to stop. At the limit, Vis stops these requests; the next start of the bot runs them again",
+      "Time in milliseconds for which running requests may continue after vis telegram gets a signal to stop. At the limit, Vis stops these requests; the next start of the bot runs them again, up to three runs in all",
     ),
   }).prefault({}),
   hooks: z.strictObject({

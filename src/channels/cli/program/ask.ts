@@ -38,7 +38,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     );
   run.option(
     "--more",
-    `give ${MORE_TEXT} to the last request, if it stopped at its step limit; budget.ceiling is the maximum`,
+    `give ${MORE_TEXT} to the last request, if it stopped at its step limit; if budget.ceiling is set, it is the maximum`,
     false,
   )
     .option(
