@@ -215,7 +215,7 @@ function levelArgument(text: string): LogsFlags["level"] {
 function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description(
-      "find requests, code and answers that contain all words, best matches first; if a script has no spaces, newest first",
+      "find requests, code and answers that contain all words, best matches first, or newest first if all words are in a script such as Chinese or Korean",
     )
     .argument("<text...>", "words to search for")
     .option("--conversation <id>", "search only this conversation; a unique prefix of at least 8 characters is enough")

@@ -33,7 +33,8 @@ const RESUME_HEADER = {
     "With true, resume the query that the key started, if its process crashed or exited. The key then refers to " +
     "the resumed query",
 };
-const RETRY = "Run a query again from the state before it; clients can still read the previous run. The header " +
+const RETRY =
+  "Run a query again with the variables from before it; files stay as they are. Clients can still read the previous run. The header " +
   "X-Vis-Conversation names the branch of the run. If the query is the last one of its branch and not inherited, the run stays there; otherwise the run gets a new branch";
 const describe = describeIn("messages");
 

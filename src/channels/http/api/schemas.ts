@@ -56,7 +56,7 @@ export const ConversationListSchema = z.object({
 export const ConversationDetailSchema = ConversationSchema.extend({
   running: z.string().nullable().describe("The running query, in this server or in another process"),
   runningElsewhere: z.boolean().describe(
-    "Whether another process runs the query; messages, answers and cancellation reach it through the database",
+    "Whether another process runs the query; steering, answers and cancellation reach it through the database",
   ),
   branches: z.array(
     ConversationSchema.pick({ branchId: true, title: true, createdAt: true }).extend({
@@ -213,7 +213,7 @@ const approvals = z.enum(["ask", "never"]).default("never").describe(
 export const RetryBody = z.strictObject({
   queryId: id,
   more: z.boolean().optional().describe(
-    "Instead of running the query again, continue it for ten more iterations. The query must be the last of its " +
+    "Instead of running the query again, continue it for up to ten more iterations. The query must be the last of its " +
       "branch, and must have stopped at its limit of iterations",
   ),
   ...ChoicesSchema.shape,

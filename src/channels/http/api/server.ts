@@ -53,7 +53,7 @@ server.get(
   "/prompts",
   describe(
     "listPrompts",
-    "List the user's own prompts for a workspace; further words replace $ARGUMENTS in a text",
+    "List the prompts of the user and of a workspace; further words replace $ARGUMENTS in a text",
     {
       200: schema.PromptListSchema,
     },
@@ -148,7 +148,7 @@ server.get(
   "/search",
   describeIn("conversations")(
     "search",
-    "Find requests, code and answers that contain all words, best matches first; if a script has no spaces, newest first. [ and ] enclose matches",
+    "Find requests, code and answers that contain all words, best matches first, or newest first if all words are in a script such as Chinese or Korean. [ and ] enclose matches",
     { 200: schema.listOf(SearchHitSchema) },
   ),
   validQuery(schema.SearchQuery),
