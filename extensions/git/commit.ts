@@ -205,7 +205,12 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
   const skippedHooks = hooksOf(git, COMMIT_HOOKS);
   if (skippedHooks.length > 0) {
-    env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
+    env.note?.(
+      `git.commit ran no hook: ${
+        someOf(skippedHooks)
+      } of the repository did not run; tell the user. After a question, ` +
+        'shell.run("git commit --amend --no-edit", {write: [".git"]}) runs them',
+    );
   }
   return { ...await lastCommit(git), ...(skippedHooks.length > 0 ? { skippedHooks } : {}) };
 }

@@ -31,7 +31,9 @@ const COMMON: readonly string[] = [...HELP_FLAGS, "-V", "--version"];
 
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
-  const given = HELP_FLAGS.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
+  const [flag = "", ...rest] = io.args;
+  const isVersion = flag === "-v" && rest.length === 0;
+  const given = isVersion ? ["--version"] : HELP_FLAGS.includes(flag) ? ["help", ...rest] : io.args;
   const args = spelled(given, COMMANDS);
   const [first = ""] = args;
   const only = first === "-V" || first === "--version" ? "version" : first;

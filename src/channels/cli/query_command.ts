@@ -137,7 +137,10 @@ function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) => {
     const text = await questionText(question, { width: Math.max(MIN_WIDTH, io.columns()), color: io.stderrColor });
-    return answerOf(await abortable(io.askLine(text, { typedNow: true }), signal), question);
+    const line = await abortable(io.askLine(text, { typedNow: true }), signal);
+    if (line.trim().toLowerCase() !== "w") return answerOf(line, question);
+    const reason = await abortable(io.askLine("Why not? ", { typedNow: true }), signal);
+    return { decision: "no", reason: reason.trim() };
   };
 }
 

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/ask_options.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
@@ -245,6 +245,27 @@ export async function retryCommand(
       },
     });
   });
+}
+
+/** Attaches the images that words such as `@shot.png` name, as the screen does. Other words stay as they are. */
+export async function namedImages(
+  words: readonly string[],
+  { image = [], cwd = "." }: Pick<RunFlags, "image" | "cwd">,
+): Promise<{ readonly words: readonly string[]; readonly image: readonly string[] }> {
+  if (!words.some((word) => word.includes("@"))) return { words, image };
+  const { atWords } = await import("../../../domain/image_paths.ts");
+  const all = [...image], marked: string[] = [];
+  for (const word of words) {
+    let text = word;
+    for (const { path, start, end } of atWords(word)) {
+      const file = resolve(cwd, path);
+      if (!await Deno.stat(file).then((found) => found.isFile, () => false)) continue;
+      const before = start + text.length - word.length;
+      text = `${text.slice(0, before)}[image ${all.push(file)}: ${path}]${text.slice(before + end - start)}`;
+    }
+    marked.push(text);
+  }
+  return { words: marked, image: all };
 }
 
 const STDIN = "-";

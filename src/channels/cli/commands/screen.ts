@@ -31,7 +31,8 @@ export async function screenCommand(
   const isAsked = args.some((arg) => !arg.startsWith("-")) || io.stdinIsPiped();
   if (!terminal && isAsked) return await run(["run", ...args]);
   if (!terminal && args.length === 0) return await welcome({ services, io, help });
-  const request = await parsed(args, { services, io });
+  const { version = false, ...request } = await parsed(args, { services, io });
+  if (version) return await run(["--version"]);
   if (!terminal) {
     throw new UsageError(
       'Cannot start interactive mode: stdin or stdout is not a terminal; use vis run "…"',
@@ -43,7 +44,7 @@ export async function screenCommand(
 async function parsed(
   args: readonly string[],
   { services, io }: { readonly services: Services; readonly io: Io },
-): Promise<ScreenRequest> {
+): Promise<ScreenRequest & { readonly version?: boolean }> {
   const command = new Command("vis").argument("[words...]").exitOverride().showHelpAfterError(
     "(vis help lists all commands)",
   ).configureOutput({
@@ -52,7 +53,7 @@ async function parsed(
   });
   namesFamiliar(command);
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
-  command.option(...FLAGS.addDir).option(...FLAGS.set);
+  command.option(...FLAGS.addDir).option(...FLAGS.set).option("-V, --version", "print the version");
   command.parse([...args], { from: "user" });
   refuseMisread(command);
   await readRunSettings(command, services);

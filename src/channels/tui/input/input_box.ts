@@ -11,7 +11,8 @@ import {
 import { messageOf } from "../../../domain/errors.ts";
 import { REAL_CLOCK } from "../../../domain/kit/concurrency.ts";
 import { counted, harmlessText, visibleText } from "../../../domain/kit/text.ts";
-import { type AtWord, atWords, type ImageReader, pastedPaths } from "./images.ts";
+import { type AtWord, atWords, pastedPaths } from "../../../domain/image_paths.ts";
+import type { ImageReader } from "./images.ts";
 import { type AttachedImage, type Outgoing, typedText } from "./outgoing.ts";
 import { VimKeys } from "./vim_keys.ts";
 

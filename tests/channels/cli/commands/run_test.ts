@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
 import { forkConversation } from "../../../../src/channels/cli/commands/conversations.ts";
-import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
+import { namedImages, runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../../../src/extension/mod.ts";
 import { begun, newIteration } from "../../../conformance/store/fixtures.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
 import { engineServices } from "../_engine_services.ts";
 import { type FakeIo, fakeIo, fakeServices } from "../_fakes.ts";
 
@@ -224,6 +225,36 @@ Deno.test("runCommand() names the option that allows a refused call, if nobody c
   const terminal = Object.assign(fakeIo(), { stderrIsTerminal: true, askLine: () => Promise.resolve("n") });
   const asked = await run(replies, { extensions, io: terminal });
   assert.doesNotMatch(asked.io.err, /Vis refused actions/);
+});
+
+Deno.test("runCommand() asks for the reason after w", async () => {
+  const reasons: string[] = [], lines: string[] = [];
+  const doors = fn("open", async ({ approve }: EnvironmentView) => {
+    reasons.push((await approve?.({ what: "open a", why: "", scope: "doors" }))?.reason ?? "");
+    return false;
+  }, { doc: "Opens a door.", untimed: true, args: z.tuple([]), returns: "boolean" });
+  const extensions: readonly Extension[] = [
+    { namespace: "acme", alias: { ns: "acme", alias: "acme" }, doc: "Doors.", version: "1.0.0", symbols: [doors] },
+  ];
+  const io = Object.assign(fakeIo(), {
+    stderrIsTerminal: true,
+    stdinIsTerminal: true,
+    askLine: (text: string) => Promise.resolve(lines.push(text) === 1 ? "w" : "use the window "),
+  });
+  await run([replyJson("await acme.open()", { final: "tried" })], { extensions, io });
+  assert.match(lines[1] ?? "", /^Why not\? $/);
+  assert.match(reasons[0] ?? "", /use the window$/);
+});
+
+Deno.test("namedImages() attaches the images that the words name, and keeps other words", async () => {
+  await withFolder(async (cwd) => {
+    for (const name of ["a.png", "b c.jpg"]) await Deno.writeTextFile(`${cwd}/${name}`, "x");
+    const given = ["compare @a.png, with", '@"b c.jpg"', "not @gone.png or me@a.png"];
+    assert.deepEqual(await namedImages(given, { image: ["first.png"], cwd }), {
+      words: ["compare [image 2: a.png], with", "[image 3: b c.jpg]", "not @gone.png or me@a.png"],
+      image: ["first.png", `${cwd}/a.png`, `${cwd}/b c.jpg`],
+    });
+  });
 });
 
 Deno.test("runCommand() attaches an image from stdin", async () => {

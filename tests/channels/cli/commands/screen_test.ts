@@ -82,10 +82,19 @@ Deno.test("vis without words runs the piped input as a request, with its options
   }
 });
 
+Deno.test("vis -v prints the version, as --version does", async () => {
+  for (const args of [["-v"], ["--version"], ["-V"], ["-c", "--version"]]) {
+    const { code, asked, out } = await run(args);
+    assert.deepEqual([code, asked], [0, []], args.join(" "));
+    assert.match(out, /^vis \d/);
+  }
+});
+
 Deno.test("vis refuses flags and places that it does not know", async () => {
   const unknown = await run(["--verbos"]);
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /^vis: unknown option '--verbos'/);
+  assert.match((await run(["--verison"])).err, /^vis: unknown option '--verison'\n\(Did you mean --version\?\)/);
   assert.equal((await run(["-c", "--conversation", "abc"])).code, 2);
   const empty = await run(["--conversation", ""]);
   assert.deepEqual([empty.code, empty.asked], [2, []]);

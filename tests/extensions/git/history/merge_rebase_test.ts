@@ -76,7 +76,8 @@ Deno.test("git.commit() names the hooks of the repository that did not run", { i
     assert.deepEqual(
       notes,
       ["pre-commit", "commit-msg"].map((name) =>
-        `git.commit ran no hook: ${name} of the repository did not run; tell the user`
+        `git.commit ran no hook: ${name} of the repository did not run; tell the user. After a question, ` +
+        'shell.run("git commit --amend --no-edit", {write: [".git"]}) runs them'
       ),
     );
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { atWords, pastedPaths } from "../../../../src/channels/tui/input/images.ts";
-import { cpuMs } from "../../../helpers/cpu_ms.ts";
+import { atWords, pastedPaths } from "../../src/domain/image_paths.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 const paths = (text: string): readonly string[] => atWords(text).map(({ path }) => path);
 
