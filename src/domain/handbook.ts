@@ -5,9 +5,12 @@ interface Found {
 
 export interface Section extends Found {
   readonly place: string;
+  /** Words of a comment below the heading, by which a search also finds the section. */
+  readonly words: string;
 }
 
 const HEADING = /^(#{1,3}) (.+)$/;
+const WORDS = /^<!-- words: (.+) -->$/;
 const TEXT_WEIGHT = 0.4;
 /** The guide explains tasks, so its pages rank higher. The page about other agents only mentions many terms. */
 const FOR_USERS = /^guide\/(?!coming-from)/, USERS_WEIGHT = 1.6;
@@ -34,7 +37,7 @@ export class Handbook {
 }
 
 function sectionsOf(page: string, text: string): readonly Section[] {
-  const parts: { place: string; name: string; lines: string[] }[] = [];
+  const parts: { place: string; name: string; words: string; lines: string[] }[] = [];
   const places = new Map<string, number>();
   let title = page, isCode = false;
   for (const line of text.split("\n")) {
@@ -45,11 +48,13 @@ function sectionsOf(page: string, text: string): readonly Section[] {
       const slug = slugOf(heading), times = places.get(slug) ?? 0;
       places.set(slug, times + 1);
       const place = level === "#" || level === "" ? page : `${page}#${slug}${times === 0 ? "" : `-${times}`}`;
-      parts.push({ place, name: level === "#" || level === "" ? title : `${title}: ${heading}`, lines: [] });
+      parts.push({ place, name: level === "#" || level === "" ? title : `${title}: ${heading}`, words: "", lines: [] });
     }
-    parts.at(-1)?.lines.push(line);
+    const part = parts.at(-1), [, words] = WORDS.exec(line) ?? [];
+    if (part && words !== undefined) part.words = words;
+    else part?.lines.push(line);
   }
-  return parts.map(({ lines, ...part }) => ({ ...part, doc: lines.join("\n").trim() }));
+  return parts.map(({ lines, ...part }) => ({ ...part, doc: lines.join("\n").replaceAll("\n\n\n", "\n\n").trim() }));
 }
 
 function slugOf(heading: string): string {
@@ -63,7 +68,7 @@ const PLAIN_WORDS = new Set(
 
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
-    name: countsOf(topic.name),
+    name: countsOf("words" in topic ? `${topic.name} ${topic.words}` : topic.name),
     doc: countsOf(topic.doc),
     weight: "place" in topic ? TEXT_WEIGHT : 1,
     isForUsers: !("place" in topic) || FOR_USERS.test(String(topic.place)),
