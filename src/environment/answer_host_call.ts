@@ -401,7 +401,9 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
   const cannot = `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function`;
-  if (near.length > 0) throw refused("doc", `${cannot}; the nearest are ${near.join(", ")}`);
+  if (near.length > 0) {
+    throw refused("doc", `${cannot}; the nearest ${near.length === 1 ? "is" : "are"} ${near.join(", ")}`);
+  }
   throw refused("doc", cannot, "search with other words");
 }
 

@@ -414,7 +414,6 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  /** A program may have changed files, so some variables may have an older text than their file. */
   async #lookAtFiles(): Promise<void> {
     const { workspace } = this.branch;
     const states = this.index.files.map(async (path) => {

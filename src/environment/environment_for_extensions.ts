@@ -470,7 +470,7 @@ export class StoredHistory implements history.HistoryReader {
     if (one) return valueOf(one.image);
     const why = version === undefined
       ? `conversation ${conversationId} has no such variable`
-      : `conversation ${conversationId} has ${countedChoice(found.length, "version")}`;
+      : `it has ${countedChoice(found.length, "version")}`;
     throw new UsageError(`Cannot find ${version === undefined ? name : `version ${version} of ${name}`}: ${why}`);
   }
 

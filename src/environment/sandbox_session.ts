@@ -64,7 +64,7 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Repeats the work once in a new child if the child ends. Rejects with `SandboxEnded` if the second child ends. */
+  /** Repeats the work once in a new child if the child ends. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -105,7 +105,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** The child loads a large text when a block names it. */
+  /** The child loads a large text at its next use. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);

@@ -195,8 +195,7 @@ interface Refusal {
   readonly fact: string;
 }
 
-/** `resolved` means that a variable, a template or a block gave the answer. `worked` means that the query has done
- * work. */
+/** `resolved` means that a variable, a template or a block gave the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "", worked = false }: {
     readonly answer: string;

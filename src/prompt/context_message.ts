@@ -135,7 +135,6 @@ function handover(
   ].join("\n");
 }
 
-/** The text is part of the cached prefix, so it has the same bytes in all calls of the query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const answered = shown.findLastIndex(({ unfinished }) => unfinished === null);
   const lines = shown.map((turn, at) =>

@@ -170,7 +170,7 @@ export class QueryState {
 /** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies with one
  * fault. */
 const SAME = 3;
-/** The connection causes broken replies, so Vis tolerates more of them. */
+/** The model does not cause broken replies, so Vis tolerates more of them. */
 const BROKEN = 5;
 /** This number limits unusable replies; broken replies and failed calls do not count. */
 const UNUSABLE = 5;

@@ -97,7 +97,7 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
     args: [
       "run",
       "--quiet",
-      // Without these three flags, an `import()` of an npm or http specifier would contact the registry despite the
+      // Without these three flags, an `import()` of an npm or http specifier would use the network despite the
       // permissions.
       "--no-npm",
       "--no-remote",

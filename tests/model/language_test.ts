@@ -156,10 +156,10 @@ Deno.test("the error for a missing name suggests an existing one", async () => {
   );
   assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, mapChunks, reduceChunks, [a-zA-Z, ]+\)$/);
   assert.deepEqual(shown.slice(2), [
-    "TypeError: fetch is not a function (there is no fetch: all names for blocks are in scope already: rlm)",
+    "TypeError: fetch is not a function (there is no fetch: all names for blocks are in scope already, such as rlm)",
     "ReferenceError: all is not defined (an earlier block declared it, and it has no value now: declare it again)",
     "TypeError: Cannot read properties of undefined (reading 'env') " +
-    "(there is no process: all names for blocks are in scope already: rlm)",
+    "(there is no process: all names for blocks are in scope already, such as rlm)",
     "ReferenceError: TextBlob is not defined",
     "ReferenceError: ask is not defined (to ask the user, end with the question as the final answer)",
     "TypeError: Cannot read properties of undefined (reading 'join')",

@@ -280,8 +280,7 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     const fault = restoredFault({ name, kind, source, summary });
     if (fault !== null) {
       throw new UsageError(
-        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name} (${fault}); ask for ` +
-          "an export without this variable",
+        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name} (${fault})`,
       );
     }
     (kind === "function" ? functions : classes).add(name);

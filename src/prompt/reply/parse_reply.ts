@@ -19,8 +19,7 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** Vis reads no more candidates once the candidates have more than this number of characters together. The limit bounds
- * the cost of a hostile reply. */
+/** Vis reads no more candidates once the candidates have more than this number of characters together. */
 const MAX_CANDIDATE_CHARS = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =

@@ -215,7 +215,6 @@ class JsonTextScanner {
   #escape = "";
   /** If a reply writes a surrogate pair as two escapes, this field keeps the first half. */
   #half = "";
-  /** Vis shows a draft of the first answer, but not of a second answer in the same reply. */
   #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {

@@ -34,7 +34,6 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads the files first, because the setup may arrive later. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),

@@ -136,8 +136,8 @@ export class ProcessLimits {
     return failed;
   }
 
-  /** V8 maps 512 MiB of writable code range per isolate, which the limit counts although its pages are unused. The
-   * limit is therefore the mapped memory of the idle child plus `budget` bytes. */
+  /** V8 maps a large, writable code range per isolate, which the limit counts although its pages are unused. The limit
+   * is therefore the mapped memory of the idle child plus `budget` bytes. */
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);

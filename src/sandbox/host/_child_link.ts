@@ -341,7 +341,7 @@ export class ChildExit {
     const { status: { code }, killedFor, stderr } = this.#facts;
     if (killedFor !== null) return killedFor;
     if (this.outOfMemory) return "it ran out of memory";
-    if (this.#signal === "SIGKILL") return "something outside killed it (SIGKILL)";
+    if (this.#signal === "SIGKILL") return "something outside Vis killed it (SIGKILL)";
     const last = stderr.trim().split("\n").find((line) => /\w/.test(line))?.slice(0, 200) ?? "";
     return `${this.#signal ?? `exit code ${code}`}${last ? ` (${last})` : ""}`;
   }

@@ -245,7 +245,7 @@ interface Fault {
 const KINDS = ["module", "commonjs", "script"] as const;
 /** The stripper does not read JSX names with a dash after the colon: `<a:b-c d:e-f={1}/>`. */
 const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
-/** The parsers accept this letter in names; it looks like a dash and hardly occurs in code. */
+/** The parsers accept this letter in names, and it looks like a dash. */
 const DASH = "\ua7f7";
 
 /** No parser knows every version of the language, so a fault counts only if all parsers report a fault, or if a name is

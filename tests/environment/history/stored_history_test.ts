@@ -17,7 +17,7 @@ Deno.test("StoredHistory reads versions of a variable as data, and lists them", 
   assert.equal(await history.variable(conversationId, { name: "n", version: 1 }), 0);
   await assert.rejects(history.variable(conversationId, { name: "n", version: 3 }), {
     name: "UsageError",
-    message: `Cannot find version 3 of n: conversation ${conversationId} has 2 versions; choose 1 to 2`,
+    message: `Cannot find version 3 of n: it has 2 versions; choose 1 to 2`,
   });
   assert.deepEqual((await history.queries(conversationId)).map(({ status }) => status), ["running"]);
   assert.deepEqual((await history.iterations(queryId)).map(({ number }) => number), [1, 2]);

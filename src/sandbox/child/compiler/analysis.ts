@@ -127,7 +127,6 @@ const HOLDERS: ReadonlySet<string> = new Set(
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
 );
 
-/** A `var` inside a nested function or class does not count. */
 export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
   if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
   if (!HOLDERS.has(node.type)) return NO_VARS;

@@ -19,7 +19,7 @@ export interface ParsedText {
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
 
-/** Includes `var` in nested blocks and loops. The last declaration of a name counts. */
+/** Includes `var` in nested blocks and loops. */
 export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   const { body } = text.program;

@@ -152,7 +152,7 @@ const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
 function absentHint(name: string, names: readonly string[]): string {
   if (!ABSENT.test(name) || names.includes(name)) return "";
   const roots = new Set(names.flatMap((one) => one.includes(".") ? [one.slice(0, one.indexOf("."))] : []));
-  const scope = roots.size === 0 ? "" : `: ${[...roots].join(", ")}`;
+  const scope = roots.size === 0 ? "" : `, such as ${[...roots].join(", ")}`;
   return `there is no ${name}: all names for blocks are in scope already${scope}`;
 }
 

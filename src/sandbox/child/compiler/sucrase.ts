@@ -1,4 +1,4 @@
-/** The child's main thread reads this bundle before Landlock blocks files. The thread evaluates the bundle when a block
+/** The child's main thread reads this bundle before Landlock blocks files. The child evaluates the bundle when a block
  * first needs types stripped, so that the child starts faster. */
 import { transform } from "sucrase";
 // @ts-types="sucrase/dist/types/parser/index.d.ts"

@@ -120,7 +120,7 @@ export const look = {
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;
 
-/** A block cannot change the set, which `set[name] === true` queries. */
+/** A block cannot change the set; test a name with `set[name] === true`. */
 export function nameSet(names: readonly string[]): Readonly<Record<string, true>> {
   return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(names.map((name) => [name, true]))));
 }

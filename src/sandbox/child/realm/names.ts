@@ -109,8 +109,7 @@ interface Row {
 
 type Rows = Row[];
 
-/** The blocks of an iteration see `results` and `printed` of the latest earlier iteration that ran blocks, as the model
- * saw them. */
+/** The blocks of an iteration see `results` and `printed` of the latest earlier iteration that ran blocks. */
 export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;

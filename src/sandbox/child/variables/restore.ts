@@ -48,7 +48,7 @@ export class Restoring {
     for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
   }
 
-  /** Evaluating functions runs no code, so functions come first; instances need the classes. */
+  /** Evaluating the source of a function does not run its body, so functions come first; instances need the classes. */
   run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
     const reports = bareList<RestoredVariable>();

@@ -240,7 +240,7 @@ interface WalkLimits {
   readonly properties: number;
 }
 
-/** Runs no code of the values. Beyond the limits, the search ends and sets `exceeded`. */
+/** Runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;

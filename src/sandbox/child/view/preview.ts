@@ -44,7 +44,6 @@ const CHECK_EVERY = 64;
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** Use each object once, because it counts the characters of one value. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
