@@ -245,6 +245,7 @@ const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = 
   ["the processes", { grants: { read: ["/proc/self"] } }, /contains or is part of \/proc, \/sys or \/dev/],
   ["a device", { grants: { write: ["/dev/null"] } }, /contains or is part of \/proc, \/sys or \/dev/],
   ["a relative path without a workspace", { grants: { read: ["data"] } }, /no workspace/],
+  ["an empty path", { grants: { read: [""] }, workspace: "/tmp" }, /the path is empty/],
   ["a global without its grant", { globals: ["fetch"] }, /Cannot give the sandbox fetch: no grant for net exists/],
   [
     "a global that does not exist",
