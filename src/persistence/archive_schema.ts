@@ -18,7 +18,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const REFERENCE = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const ENDED = ["done", "error", "interrupted"] as const;
-const LATEST = 253_402_300_799_999; // The last millisecond of the year 9999.
+const LATEST = 253_402_300_799_999; // This is the last millisecond of the year 9999 (UTC).
 
 const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = z.int().min(0).max(LATEST);

@@ -308,7 +308,6 @@ interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
 
-/** A fork can share the title of its origin, so a new title also names the branches with the same title. */
 export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
   return db.write(async (tx) => {
     const branches = () => tx.selectFrom("conversationState").select(["id", "title", "metadata", "conversationSoulId"]);

@@ -375,7 +375,6 @@ async function storedCells(
   return stored;
 }
 
-/** The previous version is the base, so that the target can store a difference. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;

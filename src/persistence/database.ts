@@ -126,7 +126,6 @@ export interface SearchDialect {
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   match(db: Database, words: SearchWords): SearchMatch;
-  /** These conditions use no index, so the database reads all texts, or all words of the index. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   all(db: Database): readonly RawBuilder<unknown>[];
 }
@@ -171,7 +170,6 @@ export function namedQuery<V extends object, R>(
   const bound = binder(build);
   return async (db, values) => {
     const { sql, parameters } = bound(db, values);
-    // `build` guarantees the shape of the rows.
     return await db.run(sql, parameters) as readonly R[];
   };
 }

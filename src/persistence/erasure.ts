@@ -11,7 +11,6 @@ const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
-/** The pause keeps the first erasure away from the start of the process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
 /** A killed process may leave a claim behind, so Vis removes claims of this age. */
@@ -449,7 +448,6 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** With foreign keys, SQLite would search all content for each deleted row. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

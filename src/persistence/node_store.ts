@@ -325,7 +325,6 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** Commands stay pending until a node settles them, even if another node takes the query over. */
 class Commands {
   readonly #db: Database;
 

@@ -618,7 +618,6 @@ async function interruptIterations(
 }
 
 function firstWords(text: string, maxChars: number): string {
-  // The text may be very long, so this function reads only the part that may appear.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
   if (line.length <= maxChars && text.length <= maxChars * 4) return line;
   const cut = line.slice(0, maxChars - 1);

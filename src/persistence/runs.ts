@@ -66,7 +66,6 @@ export async function checkRun(
   if (row) await checkFence(tx, row);
 }
 
-/** Null means that this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** The limit is four times the interval of the renewals. */

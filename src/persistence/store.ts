@@ -427,7 +427,6 @@ export interface NodeStore {
   job(queryId: string): Promise<SharedJob | null>;
   runningJob(branchId: string): Promise<string | null>;
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
-  /** The time of the run stops while an approval waits. */
   setQuestions(
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],

@@ -14,7 +14,6 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** While another process has the database open, Vis removes only unreferenced content that is at least a day old. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);

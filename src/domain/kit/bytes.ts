@@ -153,7 +153,6 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** Making a decoder takes longer than decoding a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);

@@ -93,7 +93,7 @@ export async function repositoriesBelow(folder: string): Promise<readonly string
         if (isDirectory && PLAIN_NAME.test(name) && name !== "node_modules") names.push(name);
       }
     } catch {
-      continue; // The user may not be allowed to read the folder.
+      continue;
     }
     for (const path of names.sort().map((name) => join(at, name))) {
       if (await isOwnRepository(join(folder, path))) found.push(path);

@@ -185,7 +185,7 @@ export class BlockTally {
   readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
   failed = false;
   refused = false;
-  /** The message of the first call that threw an error. The block may have caught the error. */
+  /** This is the message of the first call that threw an error, which the block may have caught. */
   reason = "";
 
   static of(calls: readonly RecordedHostCall[]): BlockTally {

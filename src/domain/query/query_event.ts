@@ -1,6 +1,5 @@
 import type { QueryEvent, QueryEventBody, QueryResult } from "./query_schemas.ts";
 
-/** The events of a sub-query arrive among the events of its parent. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }

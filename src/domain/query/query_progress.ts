@@ -89,8 +89,8 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/** A call that its block did not await may end in a later step. Vis shows this end in one of the newest earlier
- * steps. */
+/** If a call ends in a later step, Vis shows its end in the earlier step, which must be among the newest of this
+ * number. */
 const MOST_EARLIER = 50;
 const TIMED_FROM_MS = 5_000;
 

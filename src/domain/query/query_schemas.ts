@@ -46,7 +46,7 @@ export type Work = Frozen<z.infer<typeof WorkSchema>>;
 export const QueryResultSchema = z.object({
   status: z.enum(QUERY_STATUSES),
   reason: z.enum(QUERY_REASONS).describe("Reason of the end"),
-  answer: z.string().describe("The answer, or the reason why the answer is missing; never empty"),
+  answer: z.string().describe("The answer, or the reason why the answer is missing"),
   answerType: z.enum(["text", "markdown"]),
   confidence: z.enum(["high", "medium", "low"]).nullable()
     .describe(
@@ -143,7 +143,7 @@ export type BlockError = NonNullable<BlockResult["error"]>;
 export type BlockCall = BlockResult["calls"][number];
 
 const envelope = {
-  seq: whole.describe("1-based, without gaps within a query"),
+  seq: whole.describe("Number of the event within its query, 1-based"),
   at: whole.describe("Time in milliseconds since the epoch"),
   queryId: z.string(),
   parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),

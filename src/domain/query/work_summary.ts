@@ -100,9 +100,8 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
   };
 }
 
-/** The result has the notes, a line for each kind of work, and a line for each failed command. `fit` shortens a line,
- * but not the text after the line, such as the newest action. `more` names a way to the omitted commands. Without `more`,
- * all commands appear. */
+/** `fit` shortens a line, but not the text after the line, such as the newest action. `more` names a way to the omitted
+ * commands. Without `more`, all commands appear. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
   { undo, more: way = "", fit = (line, after) => line + after }: {

@@ -100,8 +100,6 @@ const LOCK = 7_164_011;
  * nodes use the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Rejects with `StoreError` for a database of another program, of a newer Vis or of an early Vis. Without `unfinished`,
- * also rejects for an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {
@@ -154,7 +152,6 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Version 0 is an empty database. A `former` database is older than the folding of its migrations into V1. */
 async function schemaOf(
   connection: Connection,
   location: string,

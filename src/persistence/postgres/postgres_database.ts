@@ -660,7 +660,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
     const places = names.map((_, at) => `$${at + 1}`).join(", ");
     return { text: `${into} VALUES (${places}) ${then}`, parameters: columns.map((column) => first[column]) };
   }
-  // The server caches each text of a statement, so the text must not depend on the number of rows.
+  // Each text becomes a prepared statement, so the text must not depend on the number of rows.
   const list = rows.map((row) => Object.fromEntries(columns.map((column) => [snakeCase(column), asJson(row[column])])));
   return {
     text: `${into} SELECT ${names.join(", ")} FROM json_populate_recordset(NULL::${table}, $1) ${then}`,

@@ -109,7 +109,6 @@ export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }
 
-/** After a failover, a former primary may be read-only. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }

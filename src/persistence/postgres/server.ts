@@ -427,7 +427,6 @@ ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.ma
 /** A killed process leaves its mark, which another process deletes at least a day later. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** Writes of a process run one after the other, so one row per process is enough. */
 class LastWrite {
   readonly #writer = newId();
   #known = "";

@@ -76,8 +76,6 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** Throws `StoreError` for a database that is not from Vis, too old, newer, damaged in `schema_migration`, or made by
- * changed files. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };

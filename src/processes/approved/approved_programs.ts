@@ -66,7 +66,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
-        // This attempt may be the first sign that the wall is incomplete. The program has not run.
+        // This attempt may be the first sign that the wall is incomplete.
         state = await this.state();
         if (state.whole) throw error;
       }

@@ -159,7 +159,6 @@ export class ConfinedProcess {
     return `Ended: ${this.#name} had ${MOST_PROCESSES} processes, the limit`;
   }
 
-  /** No program runs before the plan, so the plan comes first. */
   async #writeInput(input: NonNullable<SpawnOptions["input"]>): Promise<void> {
     const plan = this.#plan;
     if (plan === null || this.#tries > 0) return await this.#process.stdin.abort().catch(() => {});

@@ -49,7 +49,6 @@ function linkAt(path: string): string | null {
   }
 }
 
-/** The calls are synchronous, because asynchronous calls of the runtime take much longer. */
 async function readable(folder: string, depth: number, pace = new Pace()): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;

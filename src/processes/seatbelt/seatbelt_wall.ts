@@ -246,7 +246,7 @@ async function runProgram(
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
-    detached: true, // The program has a group of its own.
+    detached: true,
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
   let hasBegun = false, left = 0;
