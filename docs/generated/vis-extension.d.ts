@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d7dca956892a78670988b1ad1dd8d65aac000d249233c8ab618873b5070c23a7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9f3e47d8a9ed4a78571f30f60effaa435e0f2c260da1db4b9572d38976cd611b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
