@@ -138,7 +138,8 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
   variables: [
     {
       term: "VIS_HOME",
-      about: "folder of settings, keys, database and extensions (default: ~/.vis; on Windows, %LOCALAPPDATA%\\vis)",
+      about:
+        "folder of settings, keys, database and extensions (default: ~/.vis; on Windows, %LOCALAPPDATA%\\vis unless %APPDATA%\\vis exists)",
     },
     { term: "VIS_BASE_URL", about: "URL of an OpenAI-compatible server, including /v1" },
     {

@@ -32,13 +32,13 @@ export const EXIT_CODES: readonly { readonly term: string; readonly about: strin
   {
     term: "1",
     about:
-      "no success for another reason: for example, the request failed or reached a limit, its branch was busy, a check failed, or a search found nothing",
+      "another failure than those below: for example, the request failed or reached a limit, its branch was busy, a check failed, or a search found nothing",
   },
   { term: "2", about: "invalid usage: an option, an argument or an input is invalid" },
   {
     term: "3",
     about:
-      "a setting is missing or wrong, no provider is available, the database cannot be used, or an answer could not be stored",
+      "a fault of settings, system or database: for example, a setting is wrong, no provider is available, or an answer could not be stored",
   },
   { term: "130", about: "cancelled, for example by Ctrl-C" },
   { term: "141", about: "the reader of the output closed it" },

@@ -163,7 +163,10 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .description(
       "show the prompt with which a request would begin, or the prompt of a stored step, without a model call",
     )
-    .argument("[prompt...]", "the request in plain words; Vis appends piped input, unless only --conversation is given")
+    .argument(
+      "[prompt...]",
+      "the request in plain words; Vis appends piped input that no option reads, with --conversation only if words are given",
+    )
     .option(
       "--conversation <id>",
       "id of the conversation or branch that would get the request; without a request, show a prompt of its latest request",

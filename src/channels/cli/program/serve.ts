@@ -15,7 +15,7 @@ export const SERVE: CommandGroup = {
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
-      "serve the web page, the HTTP API and an OpenAI-compatible API; stdout begins with the URL of the page (on a terminal, with the token)",
+      "serve the web page, the HTTP API and an OpenAI-compatible API; stdout begins with the URL of the page (on a terminal, with the token if the server has only one)",
     )
     .option("--host <address>", "address to listen on (default: server.host, or else 127.0.0.1)")
     .option("--port <n>", "port to listen on; 0 chooses a free port (default: server.port, or else 7357)", port)

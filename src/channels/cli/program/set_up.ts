@@ -260,11 +260,11 @@ function addUpdate(program: Command, context: Context): void {
     .option("--check", "show the version and the changes of the release; install nothing", false)
     .option(
       "--from <place>",
-      "address (https) or folder with the files of a release (default: update.from, or the address built into this executable)",
+      "address (https) or folder with the files of a release (default: update.from, or else the address built into this executable)",
     )
     .option(
       "--key <key>",
-      "minisign public key with which Vis verifies the release (default: update.publicKey, or the key built into this executable)",
+      "minisign public key with which Vis verifies the release (default: update.publicKey, or else the key built into this executable)",
     )
     .option("--force", "install the release even if it is the same or an older version", false)
     .option(...FLAGS.json)
