@@ -145,7 +145,7 @@ const head = z.object({
   kind,
   versions: count,
   scope: z.enum(["live", "forgotten", "system"]),
-  reason: z.string().describe('Reason why the value is lost; "" if it is not lost'),
+  reason: z.string().describe('Reason why the value is lost, or why a new sandbox process will lose it; "" otherwise'),
   code: z.string().describe('Code of the block that set the value; "" if no block set it'),
   createdAt: time,
   declaration: z.string(),

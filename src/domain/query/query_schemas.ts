@@ -232,14 +232,14 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   }),
   event("nudge", { lines: z.array(z.string()) }),
   event("retrying", {
-    reason: z.string().describe("Reason why the model did not reply"),
+    reason: z.string().describe("Reason of the pause, such as a failed call"),
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("Time that the call has waited"),
-    limitMs: z.number().describe("Time after which Vis gives up the call"),
+    limitMs: z.number().describe("Time of the call at which Vis stops it, if no more data arrives"),
   }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
