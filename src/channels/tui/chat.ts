@@ -154,7 +154,7 @@ export class ChatController {
       const asks = question !== null;
       const doing = asks ? "waiting for your answer" : turn.progress?.doing ?? phase;
       const ms = Math.max(0, Date.now() - since);
-      return { where: "runs in another window: ", phase: cancelling ? "cancelling" : doing, ms, asks, title };
+      return { where: "runs in another process: ", phase: cancelling ? "cancelling" : doing, ms, asks, title };
     }
     const ms = running ? Date.now() - running.since - running.turn.progress.askedMs : 0;
     const asks = (running?.turn.progress.question ?? null) !== null;

@@ -69,12 +69,12 @@ Deno.test("the screen shows the steps of a request that another process runs, an
       /› two[^]*step one[^]*▸ calling asking\.open[^]*Vis asks[^]*Allow Vis to open doors\?/,
     );
     assert.equal(asks.match(/Allow Vis to open doors/g)?.length, 1, asks);
-    assert.match(asks, /runs in another window: waiting for your answer · \d s · Ctrl-C cancels/);
+    assert.match(asks, /runs in another process: waiting for your answer · \d s · Ctrl-C cancels/);
     answered.resolve({ decision: "once", reason: "" });
-    await screen.until((now) => !now.includes("Vis asks") && now.includes("runs in another window"));
+    await screen.until((now) => !now.includes("Vis asks") && now.includes("runs in another process"));
     gate.resolve();
     await asked;
-    await screen.until((now) => now.includes("Done: yes") && !now.includes("runs in another window"));
+    await screen.until((now) => now.includes("Done: yes") && !now.includes("runs in another process"));
   });
 });
 
@@ -104,9 +104,9 @@ Deno.test("the screen answers, steers and cancels a request that another process
     gate.resolve();
     await screen.until(/step two[^]*› and be quick/);
     screen.type("\x1b");
-    await screen.until("runs in another window: cancelling");
+    await screen.until("runs in another process: cancelling");
     assert.deepEqual([(await asked).status, (await asked).reason], ["interrupted", "cancelled"]);
-    await screen.until((now) => now.includes("cancelled") && !now.includes("runs in another window"));
+    await screen.until((now) => now.includes("cancelled") && !now.includes("runs in another process"));
   });
 });
 
@@ -126,10 +126,10 @@ Deno.test("the screen shows requests that another process adds to its conversati
     screen.type(`/rename Counting${ENTER}`);
     await screen.until("Renamed to Counting"); // The line of a request replaces this notice.
     const asked = engine.ask("two");
-    await screen.until(/› two[^]*runs in another window/);
+    await screen.until(/› two[^]*runs in another process/);
     gate.resolve();
     await asked;
-    const text = await screen.until((now) => now.includes("Second: yes") && !now.includes("another window"));
+    const text = await screen.until((now) => now.includes("Second: yes") && !now.includes("another process"));
     assert.equal(text.match(/› two/g)?.length, 1, text);
     await screen.until("2 steps ·");
     screen.type(`three${ENTER}`);
@@ -151,11 +151,11 @@ Deno.test("after a step of another process, the footer reads the branch and the 
     assert.doesNotMatch(screen.screen(), / KB/);
     git.state = "main*";
     const asked = engine.ask("two");
-    await screen.until(/runs in another window: waiting for script[^]*git main\*.* · step 2 of \d.* · [\d.]+ KB/);
+    await screen.until(/runs in another process: waiting for script[^]*git main\*.* · step 2 of \d.* · [\d.]+ KB/);
     git.state = "topic*";
     gate.resolve();
     await asked;
-    await screen.until((now) => now.includes("git topic*") && !now.includes("another window"));
+    await screen.until((now) => now.includes("git topic*") && !now.includes("another process"));
   });
 });
 
@@ -183,7 +183,7 @@ Deno.test("the screen shows the running step of another process, and the message
     const cancelling = new AbortController();
     const asked = engine.conversations.ask(engine.branch, "two", { signal: cancelling.signal, emit: () => {} });
     await screen.until(
-      /1 │ const step = 'running now'[^]*runs in another window: running code · \d s · Esc cancels/,
+      /1 │ const step = 'running now'[^]*runs in another process: running code · \d s · Esc cancels/,
     );
     const [wish, taken] = [new AbortController(), new AbortController()];
     void engine.conversations.steer(engine.branch, "and be brief", { signal: wish.signal });
@@ -193,7 +193,7 @@ Deno.test("the screen shows the running step of another process, and the message
     await screen.until((now) => now.includes("and be brief") && !now.includes("in German"));
     cancelling.abort();
     await asked;
-    await screen.until((now) => !now.includes("waits for") && !now.includes("another window"));
+    await screen.until((now) => !now.includes("waits for") && !now.includes("another process"));
   });
 });
 
@@ -228,15 +228,15 @@ Deno.test("the screen shows a running step of another process as its own steps: 
     const asked = engine.ask("two");
     const running = await screen.until(/1 I print\.\n {2}▸ running one …\n {4}one\n/);
     assert.doesNotMatch(running, /await printer\.print\('one/);
-    assert.match(running, /runs in another window: working · \d s · Esc cancels/);
+    assert.match(running, /runs in another process: working · \d s · Esc cancels/);
     first?.resolve();
     await screen.until(/✓ ran one .*\n {2}✓ updated the list of tasks .*\n {2}▸ running two …\n {4}two\n/);
     await screen.until(/▸ Tasks: 1 of 2 · now: Write it/);
     second?.resolve();
-    await screen.until(/✓ ran two [^]*A lo[^]*runs in another window: answering/);
+    await screen.until(/✓ ran two [^]*A lo[^]*runs in another process: answering/);
     third?.resolve();
     await asked;
-    const ended = await screen.until((now) => now.includes("A long answer: yes") && !now.includes("another window"));
+    const ended = await screen.until((now) => now.includes("A long answer: yes") && !now.includes("another process"));
     assert.equal(ended.match(/✓ ran one/g)?.length, 1, ended);
     assert.equal(ended.match(/A long answer/g)?.length, 1, ended);
   });
