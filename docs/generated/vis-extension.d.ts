@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9f3e47d8a9ed4a78571f30f60effaa435e0f2c260da1db4b9572d38976cd611b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d591d15eb912dc22cee06174e0ad13cbd03a7bd08c2294bda6e0d0cd19bcd1fc
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
