@@ -222,7 +222,7 @@ async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentVie
   const reach = network
     ? "reach any host; write asks"
     : `${
-      !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
+      !loopback ? "have no network" : unix ? "reach their own localhost" : "reach their own localhost, no unix sockets"
     }; network and write ask`;
   const changed = isRootOpen ? "the repository" : "cwd";
   if (onlyReads) {

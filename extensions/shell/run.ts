@@ -604,11 +604,15 @@ const UNREACHED_CODES: readonly (readonly [program: RegExp, codes: readonly numb
 ];
 const REMOTE = /(?:^|[;&|(]\s*)git(?:\s+-C\s+\S+)?\s+(push|fetch|pull)\b/m;
 const NO_KEY = /Permission denied \(publickey|could not read (?:Username|Password)|Host key verification failed/i;
+const OPENS_NETWORK = "vis config set shell.network true and a restart";
 /** A failure to reach these hosts is no sign of a missing network. */
 const LOCAL = /localhost|\b127\.\d|\[::1\]|\b0\.0\.0\.0\b|--unix-socket/;
 
-function isUnreached(line: string, codes: readonly number[]): boolean {
-  return !LOCAL.test(line) &&
+const OWN_HOST =
+  /(?:refused|(?:could not|couldn't|failed to|cannot) connect).*(?:localhost|\b127\.\d|::1)|(?:localhost|\b127\.\d|::1).*refused/i;
+
+function isUnreached(line: string, codes: readonly number[], { isLocal = false } = {}): boolean {
+  return LOCAL.test(line) === isLocal &&
     UNREACHED_CODES.some(([program, known]) => program.test(line) && codes.some((code) => known.includes(code)));
 }
 
@@ -660,6 +664,16 @@ export function wallHint(
     const calls = remote === "push" ? "git.push() asks the user and has" : "git.fetch() asks the user and has";
     return { model: `${cause}: ${calls} the user's keys`, people: cause };
   }
+  const hasFailed = codes.length === 0 || codes.some((code) => code !== 0);
+  const isOwnHost = loopback && !network && !onlyReads && hasFailed &&
+    (lines.some((line) => OWN_HOST.test(line)) || isUnreached(line, codes, { isLocal: true }));
+  if (isOwnHost) {
+    const cause = "Commands have their own localhost";
+    return {
+      model: `${cause}, without servers of the user: {network: true} asks the user and reaches them`,
+      people: `${cause}, without your servers\n${OPENS_NETWORK} let commands reach them`,
+    };
+  }
   const isRefused = offline || isAround || denied.length > 0;
   if (!isRefused && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
@@ -672,10 +686,9 @@ export function wallHint(
   }
   if (offline) {
     const cause = loopback ? "Commands reach only localhost" : "Commands have no network";
-    const opens = "vis config set shell.network true and a restart";
     return {
-      model: `${cause}: {network: true} asks the user for the network; the user opens it for all with ${opens}`,
-      people: `${cause}\n${opens} open the network for all commands`,
+      model: `${cause}: {network: true} asks the user for the network; the user opens it for all with ${OPENS_NETWORK}`,
+      people: `${cause}\n${OPENS_NETWORK} open the network for all commands`,
     };
   }
   const secret = secretIn(lines, { workspace, root, secrets });

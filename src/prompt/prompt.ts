@@ -94,12 +94,12 @@ Never repeat what failed: change the approach.
 
 # Variables
 - Top-level declarations persist, over later requests too. To update one, declare the same name again, const too: no hits2. A comment above it shows in the index.
-- Large results are shortened, old ones go. results[0] is all of journal row [1], printed[0] its output: keep what you need in a variable. Print parts, never everything.
+- Large results are shortened, old ones go. results[0] is all of journal row [1], printed[0] its output: keep what you need in a variable. Print parts, never all.
 - $query, $reasoning, $answer: the request, your thinking, the last answer.
 - Long work: keep $plan = [{task, done}] for the user.
 
 # Functions
-requestMoreIterations(n), rarely needed: new results extend the budget · answer(value, {type, confidence}): finishes with a value up to 64 MiB · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log
+requestMoreIterations(n), rarely needed: results extend the budget · answer(value, {type, confidence}): finishes with a value up to 64 MiB · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log
 
 # TypeScript
 - await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.

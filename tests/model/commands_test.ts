@@ -28,7 +28,7 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
       await using engine = await startEngine([DONE], options(at));
       await engine.ask("x");
       const { loopback } = await at.wall.walls();
-      const none = `${loopback ? "reach localhost" : "have no network"}; network and write ask the user.`;
+      const none = `${loopback ? "reach their own localhost" : "have no network"}; network and write ask the user.`;
       const expected = network ? "reach any host; write asks the user." : none;
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
       assert.ok(prompt.includes(expected), prompt);

@@ -147,6 +147,25 @@ Deno.test("wallHint() explains codes of quiet network programs, unless the comma
   assert.ok(!hinted("./my-curl.sh", [6]));
 });
 
+Deno.test("wallHint() explains that the localhost of commands has no servers of the user", () => {
+  const hint = (output: string, facts: Parameters<typeof wallHint>[2]) =>
+    wallHint({ config: {}, workspace: "/home/me/project" }, output, { loopback: true, ...facts })?.model ?? "";
+  for (
+    const output of [
+      "curl: (7) Failed to connect to 127.0.0.1 port 7500 after 0 ms: Couldn't connect to server",
+      "Error: connect ECONNREFUSED 127.0.0.1:5432",
+      'psql: error: connection to server at "localhost" (::1), port 5432 failed: Connection refused',
+      "Could not connect to Redis at localhost:6379: Connection refused",
+    ]
+  ) {
+    assert.match(hint(output, { codes: [1] }), /^Commands have their own localhost.*\{network: true\}/, output);
+    assert.equal(hint(output, { codes: [0] }), "");
+    assert.equal(hint(output, { codes: [1], network: true }), "");
+    assert.equal(hint(output, { codes: [1], loopback: false }), "");
+  }
+  assert.match(hint("", { line: "curl -s http://localhost:3000", codes: [7] }), /own localhost/);
+});
+
 Deno.test("wallHint() names git.push and git.fetch if a command could not reach a remote of git", () => {
   const hint = (line: string, output: string, codes = [128]) =>
     wallHint({ config: {}, workspace: "/home/me/project" }, output, { line, codes })?.model;
