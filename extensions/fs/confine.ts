@@ -78,7 +78,10 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
     if (at >= 0) {
       const isExtension = parts[at] === ".vis" && parts[at + 1] === "extensions";
       const advice = isExtension ? OF_EXTENSIONS : "ask the user to change them";
-      throw advised(new RangeError(`Cannot change ${place.path}: files below ${parts[at]}/ are protected`), advice);
+      throw advised(
+        new RangeError(`Cannot change ${place.path}: ${parts[at]}/ and files below it are protected`),
+        advice,
+      );
     }
   }
   if (place.real === ".") {

@@ -3,7 +3,15 @@ import { advised, type EnvironmentView, isBelow, isWithin } from "@vis/extension
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
-import { checkedRef, commitHash, missingRef, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
+import {
+  checkedRef,
+  commitHash,
+  currentBranch,
+  missingRef,
+  nameOf,
+  pathArguments,
+  refError,
+} from "./refs_and_paths.ts";
 import { RecordReader } from "./git_output.ts";
 import { topOf } from "./repository.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
@@ -91,9 +99,9 @@ interface Branches {
 const MAX_BRANCHES = 200;
 
 const FORMAT = [
-  "%(refname:short)",
+  "%(refname:lstrip=2)",
   "%(objectname)",
-  "%(upstream:short)",
+  "%(upstream:lstrip=2)",
   "%(upstream:track,nobracket)",
   "%(committerdate:unix)",
   "%(HEAD)",
@@ -169,8 +177,7 @@ async function branchesOf(git: Git): Promise<Branches> {
   );
   reader.end();
   if (code !== 0) throw new Error(`Cannot list branches: ${plainReason(stderr)}`);
-  const { stdout } = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  return { current: stdout.trim() || null, branches, left };
+  return { current: await currentBranch(git) || null, branches, left };
 }
 
 function branchOf(line: string): GitBranch {
@@ -203,7 +210,7 @@ interface Tags {
 }
 
 const MAX_TAGS = 200;
-const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
+const TAG_FIELDS = ["refname:lstrip=2", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;

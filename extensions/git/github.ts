@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { advised, clip, commandText, type EnvironmentView, isWithin, readForeignJson } from "@vis/extension";
 import { Git, plainReason, spawnOf } from "./git.ts";
+import { currentBranch } from "./refs_and_paths.ts";
 import { askFor, remoteOf } from "./remotes.ts";
 
 export interface GhOptions {
@@ -84,7 +85,7 @@ export async function gh(
   const { name, command, flags, words } = parsed(args);
   const cannot = `Cannot run gh ${name}`;
   const git = await Git.of(env);
-  const head = (await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout.trim();
+  const head = await currentBranch(git);
   const remote = await remoteOf(git, { named, branch: head, cannot, pushes: false });
   const place = placeOf(remote.url);
   if (place === null) {
@@ -94,13 +95,20 @@ export async function gh(
     );
   }
   const { host, repository } = place;
-  if (command.ofBranch && words.length === 0) words.push(head);
+  const ofHead = (advice: string): string => {
+    if (head === "") throw advised(new Error(`${cannot}: no branch is checked out`), advice);
+    return head;
+  };
+  if (command.ofBranch && words.length === 0) words.push(ofHead("name a branch or a number"));
   if (name === "pr create") {
-    const branch = flags.get("head") ?? head;
+    const branch = flags.get("head") ?? ofHead("pass --head");
     flags.set("head", branch);
     const ref = `refs/remotes/${remote.name}/${branch}`;
     if (!branch.includes(":") && (await git.run(["show-ref", "--verify", "--quiet", ref])).code !== 0) {
-      throw advised(new Error(`${cannot}: ${remote.name} has no branch ${branch}`), "call git.push() first");
+      throw advised(
+        new Error(`${cannot}: git knows no branch ${branch} of ${remote.name}`),
+        "call git.push() or git.fetch() first",
+      );
     }
   }
   const whole = [

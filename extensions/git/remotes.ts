@@ -16,7 +16,7 @@ import {
 import { hooksOf } from "./commit.ts";
 import { Git, type GitOptions, type GitResult, plainReason, spawnOf } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
-import { checkedRef, commitHash, missingRef, nameOf } from "./refs_and_paths.ts";
+import { checkedRef, commitHash, currentBranch, missingRef, nameOf } from "./refs_and_paths.ts";
 import { MOST_SCOPE } from "./repository.ts";
 
 export interface PushOptions {
@@ -257,11 +257,6 @@ export async function askFor(
   if (allowed) return;
   const refused = new Error(`${cannot}: ${reason}`);
   throw byUser ? refused : advised(refused, `ask the user to run ${program}`);
-}
-
-async function currentBranch(git: Git): Promise<string> {
-  const { stdout } = await git.run(["symbolic-ref", "--quiet", "HEAD"]);
-  return /^refs\/heads\/(.+)/.exec(stdout.trim())?.[1] ?? "";
 }
 
 async function kindOf(git: Git, name: string): Promise<"heads" | "tags" | null> {

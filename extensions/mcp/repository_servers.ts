@@ -79,7 +79,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   const question = {
     what: `use the MCP servers of ${FILE}`,
     exact: asked.join("; "),
-    why: `The repository brings them. They run with access to the network and may read the workspace${
+    why: `The repository brings them. Their programs have access to the network and may read the workspace${
       variables === "" ? "" : `; they get your variables ${variables}`
     }.`,
     scope: `the MCP servers of ${FILE} with the content ${hash}`,

@@ -81,7 +81,7 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   if (coding !== undefined) throw new Error(`The response has the unknown transfer encoding ${coding.slice(0, 40)}`);
   if (length === undefined) return measured(reader, null);
   if (!/^\d{1,15}$/.test(length)) {
-    throw new Error(`The response has the length ${length.slice(0, 40)}, which is not a number`);
+    throw new Error(`The response has the length ${length.slice(0, 40)}, which is not a number of at most 15 digits`);
   }
   return measured(reader, Number(length));
 }

@@ -1,8 +1,9 @@
 import {
   type AuthorizationServerMetadata,
+  AuthorizationServerMismatchError,
   type AuthProvider,
   type FetchLike,
-  OAuthClientFlowError,
+  IssuerMismatchError,
   type OAuthClientInformationMixed,
   OAuthError,
   type OAuthTokens,
@@ -213,7 +214,7 @@ export function loginFault(error: unknown): string {
     return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? ` (${error.code})` : ""}`;
   }
   const kind = error instanceof Error ? error.name : "unknown";
-  if (error instanceof OAuthClientFlowError) {
+  if (error instanceof IssuerMismatchError || error instanceof AuthorizationServerMismatchError) {
     return `its authorization server differs from the server that the metadata names (${kind})`;
   }
   return `the server or its authorization server gave no usable answer (${kind})`;

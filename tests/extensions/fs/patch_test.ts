@@ -163,7 +163,10 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
     await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"),
     /the patch removes the file, but text remains after the patch; remove every line in the patch/,
   );
-  assert.match(await of("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-x\n+y\n"), /below \.git\/ are protected/);
+  assert.match(
+    await of("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-x\n+y\n"),
+    /\.git\/ and files below it are protected/,
+  );
   assert.match(await of("--- a/../app2/secret.txt\n+++ b/../app2/secret.txt\n@@ -1 +1 @@\n-secret\n+y\n"), /outside/);
   assert.equal(await workspace.text("a.txt"), "one\n");
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { listBranches, tag } from "../../../extensions/git/branches.ts";
 import { gh, ghReads } from "../../../extensions/git/github.ts";
 import { fetchRemote, push } from "../../../extensions/git/remotes.ts";
 import { log } from "../../../extensions/git/history.ts";
@@ -125,10 +126,18 @@ Deno.test(
       await withRemote(repo, async ({ env }) => {
         await repo.git("tag", "main");
         assert.equal((await push(env)).branch, "main");
+        const { current, branches } = await listBranches(env);
+        assert.deepEqual([current, branches.map(({ name }) => name)], ["main", ["main"]]);
+        assert.deepEqual((await tag(env)).tags.map(({ name }) => name), ["main"]);
         await repo.git("checkout", "-q", "--orphan", "fresh");
         await assert.rejects(push(env), /^Error: Cannot push: the branch fresh has no commit; name a branch or a tag$/);
         await repo.git("checkout", "-q", "--detach", "refs/heads/main");
         await assert.rejects(push(env), /^Error: Cannot push: no branch is checked out; name a branch or a tag$/);
+        await repo.git("remote", "set-url", "origin", "git@github.com:ada/there.git");
+        await assert.rejects(
+          gh(env, ["pr", "view"]),
+          /^Error: Cannot run gh pr view: no branch is checked out; name a branch or a number$/,
+        );
       });
     });
   },
@@ -540,7 +549,7 @@ Deno.test(
       const create = ["pr", "create", "--title", "Fix", "--body=-w\n$(date)", "--base", "main"];
       await assert.rejects(
         gh(env, create),
-        /^Error: Cannot run gh pr create: origin has no branch main; call git\.push\(\)/,
+        /^Error: Cannot run gh pr create: git knows no branch main of origin; call git\.push\(\)/,
       );
       await repo.git("update-ref", "refs/remotes/origin/main", "main");
       const { text, json } = await gh(env, create);

@@ -39,7 +39,7 @@ test("mcp: servers of .mcp.json are used once the user allows them; a file that 
       `${asked?.what}: ${asked?.exact}`,
       /^use the MCP servers of \.mcp\.json: db \(with DENO_NO_UPDATE_CHECK=1: .* server\.js old\); docs \(https:/,
     );
-    assert.match(asked?.why ?? "", /^The repository brings them\. They run with access to the network/);
+    assert.match(asked?.why ?? "", /^The repository brings them\. Their programs have access to the network/);
     assert.match(asked?.scope ?? "", /^the MCP servers of \.mcp\.json with the content [0-9a-f]{32}$/);
     await bring(place, { db: described("more") });
     approvals.answer = { allowed: false, reason: "the user said no" };

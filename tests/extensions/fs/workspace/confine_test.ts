@@ -100,8 +100,11 @@ for (
   Deno.test(`fs.writeFile() and edit() refuse ${path}`, async () => {
     await using workspace = await Workspace.with({ ".git/HEAD": "ref\n", ".git/x": "x" });
     await Deno.symlink(".git", join(workspace.root, "folder"));
-    assert.match(await workspace.refusal("writeFile", path, "x"), /files below \.\w+\/ are protected/i);
-    assert.match(await workspace.refusal("edit", path, { old: "x", new: "y" }), /files below \.\w+\/ are protected/i);
+    assert.match(await workspace.refusal("writeFile", path, "x"), /\.\w+\/ and files below it are protected/i);
+    assert.match(
+      await workspace.refusal("edit", path, { old: "x", new: "y" }),
+      /\.\w+\/ and files below it are protected/i,
+    );
     assert.deepEqual(await workspace.names(".git"), ["HEAD", "x"]);
     assert.equal(await workspace.text(".git/x"), "x");
   });
