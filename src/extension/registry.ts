@@ -321,8 +321,8 @@ function refuseTaken(
   }
 }
 
-/** Requirements come first, and the order of other extensions stays. Throws Error that names the chain if a requirement
- * is missing or circular. */
+/** Requirements come first, and the order of other extensions stays. Throws Error that names the chain if a required
+ * extension is absent or the requirements are circular. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
   const done = new Set<NormalExtension>();
   for (const extension of extensions) {
@@ -349,8 +349,8 @@ export function requirementFault(
     for (const name of one.requires) {
       const required = known.get(name);
       if (!required) {
-        return `a required extension is missing (${[...path, name].join(" → ")}); add ${name} with ` +
-          "vis extensions add FOLDER";
+        return `a required extension is not loaded (${[...path, name].join(" → ")}); add ${name} with ` +
+          "vis extensions add FOLDER, or enable it in the settings";
       }
       const fault = visit(required, path);
       if (fault !== null) return fault;

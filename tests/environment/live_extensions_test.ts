@@ -57,7 +57,7 @@ Deno.test("an invalid registration gives the block its reason, and the conversat
   await engine.ask("two");
   assert.match(
     shown(engine)[0] ?? "",
-    /Cannot install extension test\.late: a required extension is missing \(test\.late → test\.gone\)/,
+    /Cannot install extension test\.late: a required extension is not loaded \(test\.late → test\.gone\)/,
   );
   assert.match(
     shown(engine)[1] ?? "",

@@ -190,7 +190,7 @@ Deno.test("loadShipped() skips a broken extension, gives the reason, and loads t
     const unmet = await loadShipped({}, { log, folders: alone, folderOptions });
     assert.match(
       unmet.skipped[0]?.reason ?? "",
-      /Cannot load test\.a: a required extension is missing \(test\.a → test\.gone\); add test\.gone with vis extensions add FOLDER/,
+      /Cannot load test\.a: a required extension is not loaded \(test\.a → test\.gone\); add test\.gone with vis extensions add FOLDER, or enable it in the settings/,
     );
   }));
 

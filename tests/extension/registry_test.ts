@@ -35,8 +35,8 @@ Deno.test("installOrder() puts required extensions first and keeps the order els
 Deno.test("installOrder() names the chain of a missing requirement", async () => {
   const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
   const expected = {
-    message: "Cannot install extension test.a: a required extension is missing (test.a → test.b → test.gone); " +
-      "add test.gone with vis extensions add FOLDER",
+    message: "Cannot install extension test.a: a required extension is not loaded (test.a → test.b → test.gone); " +
+      "add test.gone with vis extensions add FOLDER, or enable it in the settings",
   };
   assert.throws(() => registry.installOrder(), expected);
   await assert.rejects(registry.activate(VIEW), expected);
@@ -354,7 +354,7 @@ Deno.test("registerFor() is for one environment: it replaces there, and its requ
   assert.deepEqual(await list("env-2"), ["test.a 1.0.0"]);
   assert.throws(
     () => registry.registerFor("env-2", sample({ namespace: "test.c", requires: ["test.gone"] })),
-    /missing/,
+    /is not loaded/,
   );
   assert.deepEqual(await list("env-2"), ["test.a 1.0.0"]);
   const clash = sample({ namespace: "test.x", alias: { ns: "vis.a", alias: "a" } });

@@ -8,7 +8,7 @@ import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** A stream has a few hundred bytes for each token, and services add pings. */
+/** A stream has a few hundred bytes per token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const MAX_HEAD = 400;

@@ -79,10 +79,9 @@ export class Failures {
     if (status === 407) return this.#byProxy();
     if (status === 429) {
       const advice = wait === null ? "try again later" : `it asks Vis to wait ${waitText(wait)}`;
-      const message =
-        `Cannot get a reply from ${at}: ${refused} with status 429, because it received too many requests${
-          this.#said(text)
-        }; ${advice}`;
+      const message = `Cannot get a reply from ${at}: ${refused} with status 429, too many requests${
+        this.#said(text)
+      }; ${advice}`;
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
     }
     if (status >= 500 || status === 408) {
@@ -215,7 +214,7 @@ function networkReason(error: unknown, { base, baseUrl }: { readonly base: strin
     return `the connection was refused; start the server or check ${baseUrl}${proxy}`;
   }
   if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
-    return `its host name is unknown; check the network and ${baseUrl}${proxy}`;
+    return `Vis could not resolve its host name; check the network and ${baseUrl}${proxy}`;
   }
   if (/certificate|UnknownIssuer/i.test(text)) {
     return `Vis does not trust its TLS certificate; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;
@@ -231,7 +230,7 @@ function networkReason(error: unknown, { base, baseUrl }: { readonly base: strin
   if (/requests to port \d+ are blocked/i.test(text)) return `Vis may not use this port for HTTP; check ${baseUrl}`;
   if (/unreachable/i.test(text)) return `the network or the host is unreachable; check ${baseUrl} and the network`;
   if (/NotCapable|requires net access/i.test(text)) {
-    return "this process may not use the network; allow it in the system's settings";
+    return "Deno gave this process no permission for the network; add --allow-net";
   }
   return `the connection failed before a reply came; check ${baseUrl} or try again`;
 }

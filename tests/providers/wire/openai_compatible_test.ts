@@ -199,7 +199,7 @@ Deno.test("an OpenAI-compatible server: an error names the refused list of model
     const listing = await failureOf(provider.models({ signal: new AbortController().signal }));
     assert.match(
       listing.message,
-      /: it refused to list its models with status 429, because it received too many requests; /,
+      /: it refused to list its models with status 429, too many requests; /,
     );
     assert.match((await failureOf(collect(provider))).message, /: it refused the model call with status 429, /);
   } finally {
