@@ -154,7 +154,7 @@ export class OtherProcesses {
     try {
       for (;;) {
         const running = await readSettled(this.#store, query, (found) => found?.running ?? false);
-        // An ended query carries out no message, so Vis reads the message after the query.
+        // An ended query carries out no message, so Vis reads the query first, and then the message.
         const { done = null } = await read(states, key) ?? {};
         if (done !== null) return done;
         if (!running?.running) return message.kind === "cancel" && running?.reason === "cancelled";

@@ -512,7 +512,8 @@ function realmParts(
   };
 }
 
-/** A call of a function that is off explains how to switch its extension on, so the realm needs these functions. */
+/** If a function is off, the error of its call explains how to switch the extension on, so the realm needs these
+ * functions. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }

@@ -251,7 +251,7 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** This mark in the doc of a variable tells a new process which extension has bound the variable. */
+/** By this mark in the doc of a variable, a new process knows which extension has bound the variable. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {

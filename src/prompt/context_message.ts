@@ -54,8 +54,8 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-/** The next request often refers to a plan or a review. If the newest accepted answer is one, its steps see up to
- * `whole` characters. */
+/** If the newest accepted answer is a plan or a review, the next request may refer to it, so Vis shows up to `whole`
+ * characters. */
 const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;

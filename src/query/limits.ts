@@ -20,7 +20,7 @@ interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** Vis reserves a call before the call begins, so that parallel sub-queries cannot each spend the same remainder. */
+/** Vis reserves the expected amount before a call, so parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;

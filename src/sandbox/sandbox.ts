@@ -120,17 +120,17 @@ export interface Sandbox {
   /** Binds data and evaluates sources, functions first and then by `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
   restoreResults(results: FormerResults): Promise<void>;
-  /** A system variable may wait for the next request. The caller stores a text that it sends in parts, so blocks do not
-   * save the text while it is unchanged. */
+  /** A system variable may wait for the next message to the child. The caller stores a text that it sends in parts, so
+   * blocks do not save the text while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Rejects with RangeError if the encoded value exceeds `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
-  /** Returns the variable as it is now, also while a block runs. Returns null for a name without a variable, for a large
-   * text that the child has not loaded, and for a large value that equals its stored version. */
+  /** Returns the variable as it is now, also while a block runs. Returns null without a variable, for a large text that
+   * the child has not loaded, and for a large value that equals its stored version. */
   present(name: string): Promise<VariableImage | null>;
   forget(names: readonly string[]): Promise<void>;
   /** Cancels timers and pending host calls of a query that has ended. If the child reported no pending work, the
-   * message waits for the next request. */
+   * cancellation waits for the next message to the child. */
   endQuery(): Promise<void>;
   /** Kills the child, waits for its end and removes its working folder. */
   close(): Promise<void>;

@@ -76,7 +76,7 @@ const SHARED: readonly CallName[] = [
   "mq_unlink",
 ];
 /** A process namespace confines signals, and so does Landlock from ABI 6 on. If both are missing, the filter refuses
- * every call for signals. */
+ * these calls. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",
@@ -124,7 +124,7 @@ const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
-  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would put keystrokes into a terminal.
+  refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would insert keystrokes into a terminal.
   refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // A lease delays later openers of the file.
   refused("prlimit64", [NOT_ITSELF]),
   // A process may change the priority of itself and of its process group.
@@ -159,8 +159,8 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
   });
 }
 
-/** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
- * A workspace may contain a socket of another program, so a program alone gets no unix socket. Netlink only describes a
+/** Unix sockets lead to services of this machine, except in a private network, whose programs see only granted paths. A
+ * workspace may contain a socket of another program, so a program alone gets no unix socket. Netlink only describes a
  * private network, and libraries list addresses with it. */
 function sockets(network: ProgramNetwork): readonly RefusedWhen[] {
   switch (network) {

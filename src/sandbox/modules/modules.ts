@@ -248,8 +248,8 @@ const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
 /** The parsers accept this letter in names, and it looks like a dash. */
 const DASH = "\ua7f7";
 
-/** No parser knows every version of the language, so a fault counts only if all parsers report a fault, or if a name is
- * declared twice. */
+/** No parser knows every version of the language. A fault therefore counts only if all parsers report a fault, or if a
+ * name is declared twice. */
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);

@@ -163,7 +163,7 @@ export class Blocks {
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
-  /** The child reports pauses only at a deadline, because a report for each call would slow calls down. */
+  /** The child reports no pause before a deadline, because a report for each call would slow calls down. */
   #onDue(): void {
     this.#timer = null;
     const active = this.#active;

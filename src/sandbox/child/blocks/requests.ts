@@ -185,7 +185,7 @@ export class VariableRequests {
     const message = ownData(facts, "message"), tooLarge = ownData(facts, "tooLarge") === true;
     this.#done(id, {
       ok: false,
-      error: { message: typeof message === "string" ? message : "the request failed without a message", tooLarge },
+      error: { message: typeof message === "string" ? message : "the sandbox failed without a message", tooLarge },
     });
   }
 

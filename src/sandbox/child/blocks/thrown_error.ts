@@ -10,7 +10,7 @@ const MAX_NAME = 200,
   MAX_CAUSE = 500,
   MIDDLE_FROM = 2600,
   MIDDLE_TO = 1300;
-/** V8 puts `stack` on the object or on the prototype, depending on the version. */
+/** V8 defines `stack` on the object or on the prototype, depending on the version. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
 const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;

@@ -130,7 +130,7 @@ class Renderer {
     }
   }
 
-  /** Output of a command ends with a line feed, which would break a line such as `**{{version}}**`. */
+  /** Output of a command may end with a line feed, which would break a line such as `**{{version}}**`. */
   #placed(text: string, after: TemplateToken | undefined): string {
     const placed = this.#out === "" && text.startsWith("\n\n") ? text.substring(2) : text;
     if (after && after.type !== "text") return placed;

@@ -210,7 +210,7 @@ export class HostCalls {
   }
 
   /** A limit may stop a block at any call, so the steps that register a host call contain no call. The first host call
-   * of a turn goes out immediately; later host calls wait for the end of the turn, a full batch or a large call. */
+   * of a turn goes out immediately. Later host calls wait for the end of the turn, a full batch or a large call. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

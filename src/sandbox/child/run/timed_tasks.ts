@@ -41,7 +41,7 @@ interface TurnOptions {
 }
 
 /** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch the termination.
- * Each limit is therefore far above an ordinary turn. */
+ * Each limit therefore has at least this length. */
 const SHORTEST_MS = 50;
 
 /** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate. */
