@@ -34,7 +34,7 @@ export function machineSuite(launcher: Launcher): void {
 
   launched(launcher, "vis run says which limit of the process is too low, and starts once it is raised", async (t) => {
     const limited = (limits: string): StartOptions => ({ shell: `ulimit ${limits}; exec "$@"` });
-    const size = /^vis: Cannot use database .*vis\.db: a file would exceed the limit on its size \(ulimit -f\)/m;
+    const size = /^vis: Cannot use database .*vis\.db: a file would exceed the limit on its size \(ulimit -f,/m;
     await together(t, {
       "no file may be larger than nothing": says(limited("-f 0"), size),
       "the schema is too large": holds(limited("-f 200"), size),
