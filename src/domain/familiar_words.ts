@@ -1,6 +1,7 @@
 /** A key is a word of similar programs, and its value is the nearest part of Vis. */
 export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
-  ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
+  ...same("vis undo", ["revert", "rollback", "reset", "checkpoint", "checkpoints"]),
+  restore: "vis undo for files, and vis db restore for the database",
   redo: "vis undo --redo",
   rewind: "vis undo for the files, and /rewind in interactive mode",
   diff: "vis undo --list for the changes of Vis, and /diff in interactive mode, which also shows uncommitted changes",
@@ -26,7 +27,8 @@ export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis providers", ["provider"]),
   ...same("vis models", ["model"]),
   ...same("vis config", ["settings", "set", "features", "preferences"]),
-  ...same("vis approvals", ["permissions", "permission", "allow", "trust"]),
+  ...same("vis approvals", ["permissions", "permission", "allow"]),
+  trust: "vis config trust for the settings of a workspace, and vis extensions trust for its extensions",
   ...same("vis extensions", ["plugin", "plugins", "extension", "agent", "agents", "install", "uninstall", "packages"]),
   ...same("vis extensions list, and vis doctor for skills that it cannot read", ["skill", "tools"]),
   ...same("vis db stats for sizes; interactive mode and vis conversations show print tokens and cost", [

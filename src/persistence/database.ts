@@ -86,7 +86,7 @@ export interface DatabaseDialect {
 
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
   wholeText(cell: string): RawBuilder<string | null>;
-  /** `cell` may hold a reference to `content`. The result is NULL if the key is missing. */
+  /** `cell` may hold a reference to `content`. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
   /** `true` differs from 1, and null differs from a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;

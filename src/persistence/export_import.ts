@@ -191,7 +191,6 @@ async function* rowsOf(
     const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
     const { rows } = await sql<Row>`SELECT t.* FROM ${name} t
       WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
-    // Each page has its own `Content`, because a `Content` keeps loaded contents in memory.
     const content = new Content(db);
     const converted = columnsOfKind(table, "json", "jsonBytes");
     await content.load(rows.flatMap((row) => converted.map((column) => row[column])));

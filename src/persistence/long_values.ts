@@ -243,7 +243,6 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** `crc` is the CRC-32 of a value that `Content.putBytes` stores in its row. */
 export interface ValueCheck {
   readonly crc?: number;
 }

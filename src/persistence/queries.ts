@@ -715,7 +715,6 @@ interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** Without an owner, a running query is lost. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }

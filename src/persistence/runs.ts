@@ -98,7 +98,7 @@ export async function takeLease(
       const { pid, host } = holder;
       throw new BusyError(
         `Cannot start the request: another process (${pid} on ${host}) runs another request in this ` +
-          "conversation; wait until it ends, or cancel it",
+          "conversation; wait until that request ends, or cancel it",
       );
     }
     await endLeft({ owner: holder, gone });

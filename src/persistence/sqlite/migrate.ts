@@ -108,8 +108,8 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (changed === undefined) return { version, former: false };
   throw refused(
     path,
-    `its schema ${String(changed.name)} differs from the same schema of this Vis; use the Vis that created it, ` +
-      "or choose another file with --db",
+    `the file ${String(changed.name)} of its schema differs from the file of this Vis; use the Vis that created the ` +
+      "database, or choose another file with --db",
   );
 }
 

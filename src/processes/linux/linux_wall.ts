@@ -97,7 +97,7 @@ export class LinuxWall {
     const { root = workspace, signal, loopback } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
-    // The kernel could not open a path that is gone or became a link, and would refuse the command.
+    // The launcher could not open a path that is gone or became a link, and the command would not run.
     const readable = machine.read.filter(({ path, folder }) => entryFacts(path)?.isFolder === folder);
     const place = startFolder(workspace, options);
     const own = await ownPaths(workspace, options, machine);

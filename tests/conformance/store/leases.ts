@@ -19,7 +19,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
         assert.ok(error instanceof BusyError);
         assert.match(
           error.message,
-          /^Cannot start the request: another process \(4711 on here\) runs another request in this conversation; wait until it ends, or cancel it$/,
+          /^Cannot start the request: another process \(4711 on here\) runs another request in this conversation; wait until that request ends, or cancel it$/,
         );
         return true;
       });
