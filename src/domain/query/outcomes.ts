@@ -81,7 +81,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   provider: "the model could not be used",
   configuration: "stopped by a setting",
   cancelled: "cancelled",
-  process_lost: "interrupted: Vis ended",
+  process_lost: "interrupted: Vis ended or stopped responding",
   unstored: "the answer could not be stored",
   defect: "internal error",
   forked: "forked here",

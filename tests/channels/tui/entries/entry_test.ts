@@ -91,7 +91,7 @@ Deno.test("EndEntry puts the end of a request on neighbouring lines, and names t
   const theme = makeTheme({ color: false, contrast: true, dark: null });
   const entry = new EndEntry(ended, () => ({ theme, prefs: DEFAULT_PREFS, whole: false, undone }));
   assert.deepEqual(entry.lines(80), [
-    "interrupted: Vis ended",
+    "interrupted: Vis ended or stopped responding",
     "Write “continue”, or press Alt-R to start it over",
     "1 file changed +1 −0 (a.ts) · /undo",
     "2 steps · 1.5 s",
