@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d591d15eb912dc22cee06174e0ad13cbd03a7bd08c2294bda6e0d0cd19bcd1fc
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 233fa1fc346fea9738c7894accd14dbfb26c9f4272fe6d3476a2c41b297eb19c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
