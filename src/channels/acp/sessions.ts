@@ -127,7 +127,7 @@ export class EditorSessions {
     for (const one of found) {
       if (one.queries > 0 || one.activeAt > this.#now() - EMPTY_MS || this.#entries.has(one.conversationId)) continue;
       await conversations.delete(one).catch((error: unknown) => {
-        if (!(error instanceof UsageError)) throw error; // Another process has already deleted the session.
+        if (!(error instanceof UsageError)) throw error; // Another process may have deleted the session.
       });
     }
   }

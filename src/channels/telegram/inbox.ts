@@ -32,7 +32,7 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** A webhook may deliver updates in any order and repeatedly. */
+  /** A webhook may deliver an update repeatedly, or after later updates. */
   readonly recent: readonly number[];
   readonly entries: readonly PendingMessage[];
 }

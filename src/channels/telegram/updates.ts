@@ -60,7 +60,7 @@ export async function setWebhook(
   { api, ...waiting }: Waiting & { readonly api: BotApi },
 ): Promise<void> {
   const { signal } = waiting;
-  // One connection keeps messages in order.
+  // Parallel connections could mix up the order of messages.
   const asked = { url, secret_token: secret, max_connections: 1, allowed_updates: UPDATE_KINDS };
   try {
     await untilReached(() => api.call((wire, own) => wire.setWebhook(asked, own), { signal }), waiting);

@@ -449,7 +449,7 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** This sequence also sets the clipboard of the user's machine over a remote connection. */
+  /** Over a remote connection, this sequence can set the clipboard of the user's machine. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);

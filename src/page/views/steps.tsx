@@ -14,7 +14,7 @@ import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
 
-/** A request may have many steps, so older steps are in boxes, which are empty far from the viewport. */
+/** A request may have many steps, so older steps are in boxes, which can be empty far from the viewport. */
 export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
