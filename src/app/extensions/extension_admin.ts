@@ -399,7 +399,7 @@ function nobody(): Promise<never> {
   );
 }
 
-/** Editors write a file in several steps, so Vis waits until the folder has not changed for this time. */
+/** An editor may write a file in several steps, so Vis waits until the folder has not changed for this time. */
 const QUIET_MS = 100;
 
 async function* folderChanges(folder: string): AsyncGenerator<void> {

@@ -79,7 +79,7 @@ export async function serverToken(
   if (settings.home === null) {
     throw new ConfigError("Cannot save a token: Vis has no home folder; use --token-file or VIS_TOKEN");
   }
-  await ensureFolder(settings.home).catch(() => {}); // The token file then names the fault.
+  await ensureFolder(settings.home).catch(() => {}); // `fromFile` then reports the fault.
   return await fromFile(join(settings.home, "server-token"));
 }
 
