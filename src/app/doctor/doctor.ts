@@ -131,7 +131,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    // A full disk still accepts empty files, so the file has content.
+    // A full disk can still accept an empty file, so the file has content.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, fix: "" };
   } catch (error) {

@@ -193,7 +193,7 @@ function wordsOf(args: readonly string[], program: Command): readonly string[] {
   return args.filter((arg, at) => at > end || !arg.startsWith("-") && !takesValue(args[at - 1] ?? ""));
 }
 
-/** Some scripts have no blanks, and no command ends in ? or !. */
+/** Some languages put no spaces between words, and no command ends in ? or !. */
 const SENTENCE = /\s|[?!]$|\P{ASCII}/u;
 
 function isRequest(words: readonly string[], commands: readonly string[]): boolean {

@@ -11,7 +11,7 @@ const POLL_SECONDS = 50;
 /** A batch of this many of the longest messages fits one row of the inbox. */
 const BATCH = 50;
 
-/** `mark` resolves with the highest accepted update, or null. Telegram keeps updates until `accept` has resolved. */
+/** `mark` resolves with the highest accepted update, or null. Polling confirms updates only after `accept` resolves. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
