@@ -71,7 +71,9 @@ function missingText(name: string | undefined, config: unknown): string | null {
   const enabled = enabledServers(config);
   if (name === undefined ? enabled.size > 0 : enabled.has(name)) return null;
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, unknown>> };
-  if (Object.keys(servers).length === 0) return "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.";
+  if (Object.keys(servers).length === 0) {
+    return "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.";
+  }
   const none = name === undefined ? "No servers are enabled" : `No enabled server is named ${name}`;
   return `${none}. vis mcp list shows all servers.`;
 }

@@ -359,8 +359,8 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
 Deno.test("mcp: the check says why it has no server to check", async () => {
   const off = { off: { ...faulty("good"), disabled: true } };
   const cases = [
-    [{}, undefined, 0, "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
-    [{}, "x", 1, "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
+    [{}, undefined, 0, "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
+    [{}, "x", 1, "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
     [off, undefined, 0, "No servers are enabled. vis mcp list shows all servers.\n"],
     [off, "off", 1, "No enabled server is named off. vis mcp list shows all servers.\n"],
   ] as const;

@@ -85,7 +85,9 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   const { admin, key } = await settings(input);
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
-  if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
+  if (names.length === 0) {
+    input.io.stderr("The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n");
+  }
   const answers = input.flags.check && names.length > 0 ? await answersOf(input) ?? [] : [];
   const answered = (name: string) => answers.find((one) => one.name === name);
   const all = Object.fromEntries(names.map((name) => [name, { ...servers[name], ...stateOf(answered(name)) }]));

@@ -48,7 +48,7 @@ Deno.test("vis mcp add, list and remove change the servers in the settings", () 
   withServers(async (run, file) => {
     assert.deepEqual(await run("list"), {
       ...{ code: 0, out: "" },
-      err: "No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n",
+      err: "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n",
     });
     const more = ["--env", "TOKEN=${auth:acme}", "--write", "notes", "--network"];
     const added = await run("add", "files", "npx", ...more, "--", "-y", "@acme/files", "${workspace}");
