@@ -5,7 +5,7 @@ import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
-const UP = "\x1b[A";
+const UP = "\x1b[A", DOWN = "\x1b[B";
 
 Deno.test("a key is drawn at once, also right after another frame", () =>
   withScreen([], {}, async ({ screen }) => {
@@ -61,7 +61,25 @@ Deno.test("a short paste keeps its tabs, in the input and its history", async ()
     await screen.until("ok: 2");
     const [branch] = await engine.conversations.list({ limit: 1 });
     const sent = (await engine.conversations.queries(branch!)).map(({ text }) => text);
-    assert.deepEqual(sent, ["Mend: all:\n\techo hi\tthere\nend", "sMend: all:\n\techo hi\tthere\nend"]);
+    assert.deepEqual(sent, ["Mend: all:\n\techo hi\tthere\nend", "Mend: all:\n\techo hi\tthere\nends"]);
+  });
+});
+
+Deno.test("an earlier input comes back with the cursor at its end, each line of it and each older input above", async () => {
+  const replies = ["1", "2", "3", "4", "5"].map((number) => final(`ok: ${number}`));
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    const send = async (keys: string, number: number) => {
+      screen.type(`${keys}${ENTER}`);
+      await screen.until(`ok: ${number}`);
+    };
+    await send("first", 1);
+    await send("one\x1b\rtwo", 2);
+    await send(`${UP} and more`, 3);
+    await send(`${UP}${UP}${UP}${UP}${UP} of all`, 4); // Two lines, two lines, and the first input.
+    await send(`dra${UP}${UP}${UP}${DOWN}${DOWN}${DOWN}ft`, 5);
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    const sent = (await engine.conversations.queries(branch!)).map(({ text }) => text);
+    assert.deepEqual(sent, ["first", "one\ntwo", "one\ntwo and more", "first of all", "draft"]);
   });
 });
 

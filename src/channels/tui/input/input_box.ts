@@ -78,6 +78,9 @@ export class InputBox {
     this.#editor = new Editor(tui, parts.theme, { paddingX: 1, autocompleteMaxVisible: 8 });
     // The editor would replace tabs with blanks, which breaks a Makefile.
     Reflect.set(this.#editor, "normalizeText", (text: string) => text.replace(/\r\n?/g, "\n"));
+    const { setTextInternal } = Editor.prototype as unknown as { readonly setTextInternal: (text: string) => void };
+    // The editor would place the cursor before an older input, not after it.
+    Reflect.set(this.#editor, "setTextInternal", (text: string) => setTextInternal.call(this.#editor, text));
     this.#editor.onSubmit = (text) => this.#submit(text);
   }
 
