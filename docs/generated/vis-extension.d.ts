@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 233fa1fc346fea9738c7894accd14dbfb26c9f4272fe6d3476a2c41b297eb19c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 812e67648c36267b5a120ede7fbcf3a0740fdbb7d20cedd48e5f69ffeffed6d2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

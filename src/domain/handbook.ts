@@ -5,7 +5,7 @@ interface Found {
 
 export interface Section extends Found {
   readonly place: string;
-  /** Words of a comment below the heading, by which a search also finds the section. */
+  /** A search also finds the section by these words, which a comment below the heading has. */
   readonly words: string;
 }
 

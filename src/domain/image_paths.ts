@@ -29,8 +29,8 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Terminals paste the paths of dropped files in several forms. Returns one list for each way to read the text, the
- * likeliest first. */
+/** Terminals paste the paths of dropped files in several forms. Returns a list for each way to read the text as paths of
+ * images, the likeliest first. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];

@@ -228,7 +228,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("approval_answered", {
     id: z.string(),
     decision: z.enum(DECISIONS),
-    reason: z.string().describe("Reason of a refusal, in the user's words"),
+    reason: z.string().describe("Reason of a refusal"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
   event("retrying", {
