@@ -117,7 +117,7 @@ export async function gh(
       ? ["api", "--method=GET", `--hostname=${host}`]
       : [...name.split(" "), `--repo=${host}/${repository}`],
     ...[...flags].map(([flag, value]) => value === null ? `--${flag}` : `--${flag}=${value}`),
-    "--",
+    ...words.length === 0 ? [] : ["--"],
     ...name === "api" ? words.map((word) => `repos/${repository}/${word}`) : words,
   ];
   const exact = commandText(whole, {}), shown = `${host}/${repository}`;

@@ -556,7 +556,7 @@ Deno.test(
       assert.deepEqual({ text, json }, { text: "https://github.com/ada/there/pull/1", json: undefined });
       assert.equal(
         await calls(),
-        "pr\ncreate\n--repo=github.com/ada/there\n--title=Fix\n--body=-w\n$(date)\n--base=main\n--head=main\n--\n/dev/null\n",
+        "pr\ncreate\n--repo=github.com/ada/there\n--title=Fix\n--body=-w\n$(date)\n--base=main\n--head=main\n/dev/null\n",
       );
       assert.equal(asked.length, 1);
       assert.equal(asked[0]?.what, "run gh pr create as you in github.com/ada/there");
