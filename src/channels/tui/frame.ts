@@ -5,7 +5,7 @@ import {
   type TuiMouseEventResult,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { counted, runningText, visibleText } from "../../domain/kit/text.ts";
+import { counted, runningText, terminalText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { endedPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
@@ -133,7 +133,7 @@ export function jobLines(
   const lines = jobs.slice(0, most).map(({ title, ms, output, how }) => {
     const facts = ` · ${runningText(ms)} · ${how}`;
     const room = Math.max(LEAST_PHASE, width - 3 - facts.length);
-    const last = flat(output.slice(-OUTPUT_CHARS).trimEnd().split(/[\r\n]/).at(-1) ?? "", 400);
+    const last = flat(terminalText(output.slice(-OUTPUT_CHARS)).trimEnd().split("\n").at(-1) ?? "", 400);
     const name = fitted(flat(title, 400), { width: last === "" ? room : Math.ceil(room / 2) });
     const line = `${name}${facts}${last === "" ? "" : ` · ${last}`}`;
     return ` ${theme.accent(spinner(ms))} ${theme.dim(fitted(line, { width: width - 3 }))}`;

@@ -1,6 +1,6 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { messageOf } from "../../domain/errors.ts";
-import { runningText } from "../../domain/kit/text.ts";
+import { runningText, terminalText } from "../../domain/kit/text.ts";
 import { CommandEntry } from "./entries/command_entry.ts";
 import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
@@ -113,7 +113,7 @@ export class UserCommands {
     const name = `ran_${++this.#count}`;
     const { output } = running;
     const told = signal.aborted ? "ended by the user" : failed;
-    typed.output = { name, text: `$ ${command}\n${output}${told === "" ? "" : `\n(${told})`}` };
+    typed.output = { name, text: `$ ${command}\n${terminalText(output)}${told === "" ? "" : `\n(${told})`}` };
     const ms = Date.now() - startedAt;
     const how = [
       signal.aborted ? "you ended it" : failed,

@@ -58,6 +58,27 @@ Deno.test("the output of a command goes to the next request of its own conversat
   });
 });
 
+Deno.test("the output of a command loses its escape sequences and overwritten lines, on the screen and for the model", async () => {
+  const output = "\x1b[32mok\x1b[0m 1 test\r\n10 %\r90 %\rdone\n";
+  const runCommand: RunCommand = async (_, { onOutput, signal }) => {
+    onOutput(output);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return "";
+  };
+  await withScreen([final("I see")], { parts: { runCommand } }, async ({ screen, engine }) => {
+    screen.type(`!deno test${ENTER}`);
+    const running = await screen.until("Esc ends it");
+    assert.match(running, /^ok 1 test\s*\ndone\s*\n[^]*Esc ends it · done/m);
+    screen.type(ESC);
+    await screen.until("read this as ran_1");
+    screen.type(`What happened?${ENTER}`);
+    await screen.until("I see");
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    const [version] = await engine.conversations.records.versions(branch!, { name: "ran_1", newest: 1 });
+    assert.equal(version?.shown?.value, "$ deno test\nok 1 test\ndone\n\n(ended by the user)");
+  });
+});
+
 Deno.test("the output of a command waits for the next request if a request does not begin", async () => {
   const parts = { runCommand: () => Promise.resolve("") };
   await withScreen([final("Done: yes")], { parts }, async ({ screen, engine }) => {

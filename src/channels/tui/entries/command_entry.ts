@@ -1,5 +1,5 @@
 import { messageOf } from "../../../domain/errors.ts";
-import { counted, visibleText } from "../../../domain/kit/text.ts";
+import { counted, terminalText, visibleText } from "../../../domain/kit/text.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry } from "./entry.ts";
 
@@ -26,7 +26,7 @@ export class CommandEntry extends DrawnEntry {
 
   protected draw(width: number): readonly string[] {
     const { theme, whole } = this.#shown();
-    const lines = visibleText(this.#output.replace(/\r\n?/g, "\n").trimEnd()).split("\n");
+    const lines = visibleText(terminalText(this.#output).trimEnd()).split("\n");
     const left = whole ? 0 : Math.max(0, lines.length - LAST_LINES);
     return [
       ...wrapped(`$ ${visibleText(this.#command)}`, width).map(theme.bold),
