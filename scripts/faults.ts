@@ -1,5 +1,4 @@
-/** `deno task faults` tries to break the guarantees of the program. The exit code is 1 if a count in the printed table is
- * not 0.
+/** `deno task faults` tries to break the guarantees of the program. The exit code is 1 if a try breaks one.
  *
  *     deno task faults                              all families in full, from source
  *     deno task faults --compiled                   the executable

@@ -118,8 +118,8 @@ function wireFacts(requests: readonly ModelRequest[], begun: number) {
   };
 }
 
-/** A service with a prompt cache charges a tenth for repeated bytes of the previous request. The service charges a
- * quarter more for new bytes that the next request repeats. */
+/** The weights are prices of Anthropic: a tenth for repeated bytes of the previous request, and a quarter more for new
+ * bytes that the next request repeats. */
 function weighted(main: readonly ModelRequest[]): number {
   return main.reduce((sum, { compared, shared }, at) => {
     const kept = Math.max(0, (main[at + 1]?.shared ?? 0) - shared);

@@ -12,7 +12,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Pages that several processes share count once. */
+/** Pages that these processes share count once. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),

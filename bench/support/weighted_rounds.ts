@@ -2,7 +2,7 @@ import { fileName, FILES } from "./fifty_files.ts";
 import type { Program } from "./programs.ts";
 import { visRun } from "./vis_run.ts";
 
-/** A provider with a prefix cache charges these prices, relative to other input. */
+/** Anthropic charges these prices for cached and written input, relative to other input. */
 const CACHED = 0.1;
 const WRITTEN = 1.25;
 

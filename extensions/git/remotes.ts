@@ -36,7 +36,7 @@ interface Pushed {
   readonly url: string;
   readonly branch: string;
   readonly commit: string;
-  /** Number of commits that no branch of the remote had at the last fetch. */
+  /** Number of commits that no tracking branch of the remote had before the push. */
   readonly commits: number;
   readonly was: string | null;
   readonly upstream?: string;
@@ -453,8 +453,8 @@ interface Mirror {
   refs(args: readonly string[]): Promise<readonly Ref[]>;
 }
 
-/** Only here, git has the network and the user's keys. It runs without the wall, so it works in an empty repository,
- * which borrows the objects of the repository and has none of its settings and hooks. */
+/** Here, git has the network and the user's keys. It runs without the wall, so it works in an empty repository, which
+ * borrows the objects of the repository, but reads none of its settings and hooks. */
 async function withMirror<T>(
   git: Git,
   remote: Remote,

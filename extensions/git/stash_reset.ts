@@ -191,7 +191,6 @@ async function pushStash(
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
     refuseOwn(git, names, cannot);
-    // Git stashes no path that the index lacks.
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;

@@ -56,7 +56,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   UU: "both modified",
 };
 
-/** Between two commits of a list, git keeps only this file. */
+/** Between two commits of a list, this file remains, but not CHERRY_PICK_HEAD or REVERT_HEAD. */
 const STEPS = "sequencer/todo";
 
 const DURING: readonly (readonly [file: string, what: string])[] = [

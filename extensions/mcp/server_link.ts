@@ -91,7 +91,7 @@ export class ServerLink {
     return await this.#tools;
   }
 
-  /** Rejects with the signal's reason, or with Error that names the server and contains no secrets. If the session has
+  /** Rejects with the signal's reason, or with Error that names the server and hides its known secrets. If the session has
    * ended, Vis sends the request once more in a new session. */
   async request<T>(
     env: EnvironmentView,

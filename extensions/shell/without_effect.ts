@@ -8,8 +8,7 @@ const CACHES = new Set([
   ...[".cache", ".npm", ".yarn", ".yarnrc", ".bun", ".deno"],
   ...[".cargo", ".rustup", ".gradle", ".m2", ".nuget", ".dotnet", "go"],
 ]);
-/** Tools change such files only on purpose. Other new files may come from a build, because `$TMPDIR` is the same
- * folder. */
+/** Such files are settings. Other new files may come from a build, because `$TMPDIR` is the same folder. */
 const SETTINGS = /^\.(?!config$)[\w.-]{0,60}(?:rc|profile|config|env|login|logout|aliases|ignore|\.conf|\.toml)$/;
 const FILE_OF_HOME = /(?<![^\s=:"'(;&|>])(?:~|"?\$\{?HOME\}?"?)\/([\w.+-]{1,60})/g;
 const HOME_ITSELF = /(?<![^\s=:"'(;&|>])(?:~|\$\{?HOME\}?)\/?(?=["\s;&|)]|$)/;

@@ -170,7 +170,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
 
 const HIDDEN_LINE = "-[not shown]";
 
-/** Vis stores approval questions, so the diff of a secret file shows only added lines. */
+/** Vis stores approval questions, so the diff of a secret file shows the text of added lines only. */
 export async function shownChange(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },

@@ -92,8 +92,7 @@ export class HttpExchange {
     return response;
   }
 
-  /** At a redirect, the runtime removes only `authorization`, so another origin could receive a key from another
-   * header. */
+  /** At a redirect, the runtime keeps headers such as `x-api-key`, so another origin could receive a key. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
     for (let hops = 0;; hops++) {
