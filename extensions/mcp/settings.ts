@@ -6,7 +6,9 @@ const limits = {
     "Whether tools that the server marks as destructive run without an approval",
   ),
   disabled: z.boolean().default(false).describe("Whether Vis ignores the server"),
-  timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call, in milliseconds"),
+  timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe(
+    "Time limit of one call, in milliseconds. Progress reports of the server restart it, up to ten times the limit in all",
+  ),
   startMs: z.int().min(1).max(600_000).default(30_000).describe(
     "Time limit of the start and the first exchange, in milliseconds",
   ),

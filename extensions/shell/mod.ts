@@ -173,7 +173,7 @@ export default defineExtension({
       returns: REPORT,
     }),
     fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
-      doc: "Started commands, those that ended lately too.",
+      doc: "Running commands, and the last that ended.",
       untimed: true,
       reads: true,
       action: { doing: "listing commands", done: "listed commands", things: "times", named: 0 },

@@ -72,7 +72,7 @@ export default defineExtension({
       const { callWeb } = await import("./web_call.ts");
       return await callWeb(env, address, { ...options, method: "POST", body });
     }, {
-      doc: "One POST; an object or array goes as JSON, unless a content-type says otherwise.",
+      doc: "One POST; an object or array is sent as JSON.",
       untimed: true,
       reads: false,
       action: { doing: "posting to", done: "posted to", things: "addresses" },
