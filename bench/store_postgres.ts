@@ -12,7 +12,6 @@ import { storeStep } from "./support/store_step.ts";
 
 const WARM = 50, ITERATIONS = 300, QUERIES = 7;
 
-/** Both databases are on the same machine, and their iterations alternate. */
 export async function storePostgres(): Promise<readonly Figure[]> {
   if (noPostgres !== "") throw new Error(`Cannot measure: ${noPostgres}`);
   const server = await startPostgres({ settings: ["fsync = on", "synchronous_commit = on", "full_page_writes = on"] });

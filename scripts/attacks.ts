@@ -47,7 +47,6 @@ else {
   runs.push(await tryAll("compiled", { path, args: ["__sandbox_child"] }));
 }
 const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
-// The builder's suffix is not a part of the kernel's version.
 const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
 await Deno.mkdir(join(ROOT, "dist"), { recursive: true });
 await Deno.writeTextFile(join(ROOT, RESULTS), `${JSON.stringify({ system, runs: runs.map(resultOf) }, null, 2)}\n`);

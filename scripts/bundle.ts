@@ -96,7 +96,6 @@ async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
 }
 
-/** The time of a folder shows that a file was removed. */
 async function newestTime(path: string): Promise<number> {
   const { isDirectory, mtime } = await Deno.stat(path);
   let time = mtime?.getTime() ?? 0;
@@ -117,7 +116,6 @@ export async function bundleStale(): Promise<void> {
   if (await isStale()) await bundleAll();
 }
 
-/** A process that waited for the build of another process does not build again. */
 export async function bundleAll(): Promise<void> {
   const asked = Date.now();
   for (const folder of ["build/sandbox", PAGE_FOLDER]) await Deno.mkdir(join(ROOT, folder), { recursive: true });

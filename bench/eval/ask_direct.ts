@@ -14,7 +14,6 @@ export function fitsDirectly({ files, context, turns }: MadeTask): boolean {
   return turns.length === 1 && chars <= MOST_CHARS && turns.every(({ expects }) => !expects.right.files);
 }
 
-/** The model gets the whole input in one prompt, without the engine. */
 export async function askDirect({ files, context, turns }: MadeTask, options: AgentOptions): Promise<Answered> {
   const [turn] = turns;
   if (!turn) throw new TypeError("Cannot ask the model: the task has no request");

@@ -20,7 +20,6 @@ export interface Asked {
   readonly script: readonly string[];
   readonly workspace: string;
   readonly database: string;
-  /** The scripted provider uses this folder of Vis. Other providers use the caller's folder. */
   readonly home: string;
   readonly contextFile: string | null;
   readonly conversationId: string | null;

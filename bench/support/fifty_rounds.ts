@@ -5,7 +5,6 @@ import { type VisRun, visRun } from "./vis_run.ts";
 
 export interface FiftyRoundsOptions {
   readonly workspace: string;
-  /** If true, each round keeps its file in a variable, which the index lists. Otherwise a round only shows the text. */
   readonly keep?: boolean;
   readonly onRound?: (round: number, pid: number) => void;
 }

@@ -11,7 +11,6 @@ export interface Weighed {
   readonly weighted: readonly number[];
 }
 
-/** Throws if the stable prefix changes, because no cache would work then. */
 export async function weightedRounds(
   program: Program,
   { workspace, rounds }: { readonly workspace: string; readonly rounds: number },

@@ -200,7 +200,6 @@ export class Checkpoints {
   }
 }
 
-/** Ids sort by this text. */
 function timeIn(ms: number): string {
   return ms.toString(36).padStart(9, "0");
 }

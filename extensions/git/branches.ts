@@ -76,7 +76,6 @@ export interface BranchOptions {
   readonly from?: string;
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** If true, `delete` may remove a branch that is not merged into its upstream or HEAD. */
   readonly force?: boolean;
 }
 

@@ -106,7 +106,6 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** While the open hunk still expects lines, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 

@@ -217,7 +217,6 @@ export class Git {
     );
   }
 
-  /** `inFolder` has made paths relative to the root of the repository, but the user sees paths from the workspace. */
   #callText([name, ...args]: Call): string {
     const placed = (named: unknown): unknown =>
       Array.isArray(named) ? named.map(placed) : typeof named === "string" ? this.place(named) : named;

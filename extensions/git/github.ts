@@ -20,7 +20,6 @@ interface Command {
   readonly changes: boolean;
   /** Without these flags, gh would ask in a terminal. */
   readonly needs?: readonly string[];
-  /** Without a number or branch, the call means the current branch. */
   readonly ofBranch?: boolean;
 }
 

@@ -31,8 +31,7 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
-/** The extension's settings have precedence over the repository, and the repository over the user's git settings.
- * Rejects with Error if a name or an address is missing. */
+/** The extension's settings have precedence over the repository, and the repository over the user's git settings. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

@@ -22,7 +22,6 @@ export interface MergeOptions extends Omit<SequenceSteps, "skip"> {
 
 export interface RebaseOptions extends SequenceSteps {
   readonly onto?: string;
-  /** The rebase takes commits after this commit. By default, it takes the commits that `onto` lacks. */
   readonly from?: string;
 }
 

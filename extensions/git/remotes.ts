@@ -21,7 +21,6 @@ import { MOST_SCOPE } from "./repository.ts";
 
 export interface PushOptions {
   readonly remote?: string;
-  /** Name of the branch in the remote; the default is the same name. */
   readonly to?: string;
   readonly force?: boolean;
 }
@@ -378,7 +377,6 @@ interface Outgoing {
   readonly secrets: readonly string[];
 }
 
-/** Describes the commits that `commit` has and `known` lacks, with objects as a push sends them. */
 async function outgoing(
   git: Git,
   { commit, known, cannot }: { readonly commit: string; readonly known: readonly string[]; readonly cannot: string },

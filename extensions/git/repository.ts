@@ -14,7 +14,6 @@ import {
 
 export const MOST_SCOPE = 300;
 
-/** `repository` is the top of the repository that the call names, below the workspace. */
 interface GitView extends EnvironmentView {
   readonly repository?: string;
 }

@@ -66,7 +66,6 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** Git takes the files from this commit, by default from the index, or with `staged` from HEAD. */
   readonly from?: string;
   readonly staged?: boolean;
 }

@@ -172,7 +172,6 @@ function knownIn({ branchId }: EnvironmentView): readonly string[] {
   return [...KNOWN.get(branchId)?.values() ?? []].filter((text) => text !== "");
 }
 
-/** Another process may have shown the instructions, and the files may have changed since. */
 async function recallFolders(
   { workspace, root = workspace, secrets, branchId, store }: EnvironmentView,
 ): Promise<void> {

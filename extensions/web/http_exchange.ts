@@ -168,7 +168,6 @@ class ByteReader {
       line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
-        // Headers are bytes, so each byte becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
       if (!await this.#fill()) throw new Error("The response ended in the middle of a line");

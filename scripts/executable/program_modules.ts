@@ -79,7 +79,7 @@ export class ProgramModules {
     try {
       return this.#content(`${PACK}.cache`);
     } catch {
-      return null; // A build for another platform has no cache.
+      return null;
     }
   }
 

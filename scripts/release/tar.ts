@@ -13,7 +13,6 @@ export interface TarEntry {
 export interface ArchiveOptions {
   /** Milliseconds since the epoch. The same input and time produce the same archive. */
   readonly modifiedAt: number;
-  /** Without compression, an archive takes a tenth of the time. */
   readonly stored?: boolean;
 }
 

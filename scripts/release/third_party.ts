@@ -5,7 +5,6 @@ import { ROOT } from "../_project.ts";
 export interface ThirdParty {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression; "" if package.json names none. */
   readonly licence: string;
   readonly texts: readonly string[];
 }

@@ -166,7 +166,6 @@ export function groupName([first = "", ...others]: readonly string[]): string {
   return others.length === 0 ? name : `${name.replace(/\.tsx?$/, "")}+${others.length}.ts`;
 }
 
-/** A file that cannot load is a failed test. */
 export function groupModule(root: string, files: readonly string[]): string {
   const loads = files.map((file) =>
     `  [${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(join(root, file)).href)})],\n`

@@ -39,7 +39,6 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   readonly faults?: () => readonly ExtensionFault[];
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
-  /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
@@ -114,7 +113,6 @@ export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<Environment
 
 export interface OwnCall {
   readonly signal: AbortSignal;
-  /** Aborts when the function has returned or thrown. */
   readonly ended: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
@@ -170,7 +168,7 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Rejects with `TookTooLong` after the time limit. A later result of the extension has no effect. */
+/** Rejects with `TookTooLong` after the time limit. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },

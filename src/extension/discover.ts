@@ -57,7 +57,6 @@ export interface Wants {
 interface Facts {
   readonly namespace: string;
   readonly onByDefault?: boolean | undefined;
-  /** If true, the user named the folder of the extension, so the extension is on by default. */
   readonly isNamed?: boolean;
 }
 

@@ -42,7 +42,6 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Skips an extension that fails, and extensions that require a skipped extension. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),

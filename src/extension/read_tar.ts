@@ -8,7 +8,7 @@ const FILE = ["0", "\0", ""];
 /** The reader skips these types: folders, and headers that only describe later entries. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** Strips a folder that contains all files. Rejects a damaged archive, links, special files and unsafe paths. */
+/** Strips a folder that contains all files. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { name, maxBytes = MAX_BYTES }: { readonly name: string; readonly maxBytes?: number },

@@ -396,7 +396,6 @@ const ROOM = new Semaphore(160 << 20);
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
-/** Without this limit, a long list of wrong items would produce a fault for each item. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
@@ -407,8 +406,7 @@ const KEYS: Readonly<Record<HookName, string>> = {
   onError: "env, fn, args, result, error",
 };
 
-/** The order is `before`, the check of the arguments, `fn`, `after`; `onError` wraps only `fn`. Rejects only with
- * HostCallError. */
+/** The order is `before`, the check of the arguments, `fn`, `after`; `onError` wraps only `fn`. */
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
   const start = now();
@@ -427,7 +425,6 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** A call succeeds even if the report of its outcome fails. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {

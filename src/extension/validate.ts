@@ -4,7 +4,6 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
-/** Only the loader sets this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
 export interface NormalExtension extends Extension {

@@ -124,8 +124,6 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Rejects with `ProviderError` if the exchange fails, and with `Cancelled` if `signal` aborts before the end of the
-   * exchange. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");

@@ -13,8 +13,7 @@ import {
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** A person or a program plays the model by writing replies into `folder`. Rejects with `ConfigError` if Vis cannot
- * create the folder. */
+/** A person or a program plays the model by writing replies into `folder`. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });

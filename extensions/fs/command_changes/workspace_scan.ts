@@ -49,7 +49,7 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** The first call resolves with all scanned entries as new. Rejects with RangeError if the workspace is too large. */
+  /** Rejects with RangeError if the workspace is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();

@@ -233,7 +233,6 @@ export class TreeWithAdded implements Tree, Disposable {
   }
 }
 
-/** A folder can go away while Vis runs, and only calls in that folder must fail. */
 function heldIfThere(tree: Tree): Tree {
   try {
     return tree.held();

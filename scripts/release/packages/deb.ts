@@ -96,7 +96,6 @@ function md5Line({ name, bytes }: TarEntry): string {
   return `${createHash("md5").update(bytes).digest("hex")}  ${name}\n`;
 }
 
-/** In the format ar, a member begins at an even position. */
 function archive(members: Readonly<Record<string, Uint8Array>>, modifiedAt: number): Uint8Array {
   const encoder = new TextEncoder();
   const parts: Uint8Array[] = [encoder.encode("!<arch>\n")];

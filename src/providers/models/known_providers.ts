@@ -271,7 +271,6 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   const timer = setTimeout(() => abort.abort(), probeMs);
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
-    // A program that is no model server may listen on the port, so Vis reads at most `MAX_BYTES`.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
     // Ollama returns null if it has no models.

@@ -153,7 +153,6 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Rejects with `ProviderError` after the retries, and with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -308,7 +307,6 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Resolves with the reply, or with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();

@@ -42,8 +42,7 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 const REPLY_TOKENS = 4_096;
 
-/** Throws `ProviderError` if no model can search or accept images as the request needs. Also throws if the request
- * needs a known price and the serving model has none. */
+/** Throws `ProviderError` if no model can search or accept images as the request needs. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {

@@ -20,7 +20,6 @@ export class Endpoint {
   readonly #query: Readonly<Record<string, string>>;
   readonly #hideSecrets: (text: string) => string;
 
-  /** Throws `ConfigError` if HTTP requests cannot use the address, the key or a header. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : basicCredentials(url);

@@ -15,7 +15,6 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply_builder.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** Rejects with `ConfigError` for an unusable address, key or header. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }

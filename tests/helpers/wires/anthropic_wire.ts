@@ -136,7 +136,6 @@ function whole(
   return { ...message, ...stopDetails(reply) };
 }
 
-/** Like the service, the mock leaves cached tokens out of the input count. */
 function usageOf(reply: MockReply, asked: MockRequest): Readonly<Record<string, unknown>> {
   if (reply.usage) return reply.usage;
   const { input, output, cached = 0, cacheWrite = 0, reasoning } = countsOf(reply, asked);

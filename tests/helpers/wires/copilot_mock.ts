@@ -9,7 +9,6 @@ export interface CopilotMock extends AsyncDisposable {
     readonly expiresAt?: number;
     readonly api?: string;
   };
-  /** The chat service accepts these tokens, and each exchange adds a token. */
   readonly good: Set<string>;
   readonly exchanged: number;
 }

@@ -68,7 +68,6 @@ function blocked(why: string): MockEvent {
 
 const FINISH: Readonly<Record<string, string>> = { stop: "STOP", length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/** Like the service, the mock counts thoughts separately, and gives both counts only in the last event. */
 function usageOf(reply: MockReply, asked: MockRequest, done: boolean): object {
   if (reply.usage) return reply.usage;
   const { input, output, cached, reasoning = 0 } = countsOf(reply, asked);

@@ -107,7 +107,6 @@ export interface MockOptions {
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
-  /** The mock answers any other key with the status 401. */
   readonly key?: string;
   readonly onRequest?: (request: MockRequest) => void;
   readonly onReplied?: () => void;
