@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 812e67648c36267b5a120ede7fbcf3a0740fdbb7d20cedd48e5f69ffeffed6d2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d211350c748b9b5c338bc2e9eff9fe04b863b8edfce632e90907c12d7fc28d4e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
