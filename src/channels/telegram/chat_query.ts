@@ -22,6 +22,7 @@ const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is stopping. At its next start, it runs this request again";
+const STOPPED = "⏸ The bot is stopping, and does not run this request again";
 
 export type ChatQueryEnd = "answered" | "kept";
 
@@ -81,7 +82,7 @@ export class ChatQuery {
       await live;
       await this.#saving;
       if (text === null) {
-        await this.#reply.pause(SUSPENDED);
+        await this.#reply.pause((this.#entry.attempts ?? 1) < MAX_ATTEMPTS ? SUSPENDED : STOPPED);
         return "kept";
       }
       await this.#reply.finish(text, { anew: this.#isLate, buttons: this.#buttons });

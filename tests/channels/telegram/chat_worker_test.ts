@@ -173,14 +173,14 @@ Deno.test("a long answer comes in parts in order, and a text that Telegram refus
   });
 });
 
+/** The last words are sent, however long that takes. */
+function patientClock(): BotClock {
+  const clock = fastClock();
+  return { ...clock, sleep: (ms, signal) => clock.sleep(ms === LAST_WORDS_MS ? 6_000_000 : ms, signal) };
+}
+
 Deno.test("the end of the program lets a query finish; one that takes too long continues at the next start", () => {
   const api = new FakeBotApi();
-  const clock = fastClock();
-  /** The last words are sent, however long that takes. */
-  const patient: BotClock = {
-    ...clock,
-    sleep: (ms, signal) => clock.sleep(ms === LAST_WORDS_MS ? 6_000_000 : ms, signal),
-  };
   return withBot(
     [
       replyJson("await new Promise((r) => setTimeout(r, 300)); const a = 1"),
@@ -200,7 +200,7 @@ Deno.test("the end of the program lets a query finish; one that takes too long c
       assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is stopping"))));
       assert.equal(api.messages.length, 2);
     },
-    { api, clock: patient, shutdownMs: 6_000_000 },
+    { api, clock: patientClock(), shutdownMs: 6_000_000 },
   );
 });
 
@@ -241,8 +241,12 @@ Deno.test("a message that ended the process three times is not begun a fourth ti
       }
       await until(() => api.shown().includes("⏹ Cancelled"));
       assert.equal(engine.provider.requests.length, 3);
+      const told = api.messages.flatMap(({ texts }) => texts).filter((text) =>
+        text.startsWith("⏸ The bot is stopping")
+      );
+      assert.deepEqual(told.map((text) => text.includes("does not run this request again")), [false, false, true]);
     },
-    { shutdownMs: 500 },
+    { clock: patientClock(), shutdownMs: 500 },
   ));
 
 const edit = (messageId: number, text: string) => ({
