@@ -49,7 +49,8 @@ export async function diagnoseSandbox(
     const fix = error instanceof ConfigError
       ? "Activate the missing wall, or remove it from sandbox.require"
       : "No block can run until the sandbox starts; vis config list --all shows the settings sandbox.*";
-    return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
+    const found = error instanceof ConfigError ? error.problem : messageOf(error);
+    return [{ name, state: "fail", found, fix }, ...walls];
   }
 }
 

@@ -397,8 +397,8 @@ export async function startSandbox(
   const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join(", ")})` : "";
   throw new ConfigError(
     `Cannot run blocks: the required ${missing.length === 1 ? "wall" : "walls"} ${missing.join(" and ")} ` +
-      `${missing.length === 1 ? "is" : "are"} not active${why}; ` +
-      "vis doctor tests the walls",
+      `${missing.length === 1 ? "is" : "are"} not active${why}`,
+    { advice: "vis doctor tests the walls" },
   );
 }
 
