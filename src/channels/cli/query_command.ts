@@ -292,6 +292,16 @@ export interface ProgressOptions {
 const FRAME_MS = 33;
 const FREE_ROWS = 3;
 
+/** A terminal would break the lines inside words. */
+function folded(text: string, width: number): string {
+  let column = 0;
+  return text.replace(/( *)(\S+)/g, (_, gap: string, word: string) => {
+    const isFull = column > 0 && column + gap.length + word.length > width;
+    column = isFull ? 2 + word.length : column + gap.length + word.length;
+    return isFull ? `\n  ${word}` : gap + word;
+  });
+}
+
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
@@ -408,7 +418,7 @@ export class Progress {
   }
 
   line(text: string): void {
-    this.painted(visibleText(text));
+    this.painted(folded(visibleText(text), this.#io.stderrIsTerminal ? this.#width() : Infinity));
   }
 
   painted(text: string): void {

@@ -131,7 +131,7 @@ Deno.test("AppProviderAdmin.deviceLogin() tests the account before it saves the 
       });
     mock.polls.push({ error: "authorization_pending" }, { access_token: "gho_0123456789-4711" });
     mock.exchange = { status: 403 };
-    await assert.rejects(login(), { code: "auth", message: /no access to GitHub Copilot/ });
+    await assert.rejects(login(), { code: "auth", message: /GitHub refuses access to Copilot/ });
     assert.deepEqual(await admin.keys(), []);
     mock.exchange = { refreshIn: 1500 };
     assert.equal(await login(), join(home, "auth.json"));

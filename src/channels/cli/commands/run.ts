@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/ask_options.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
@@ -462,11 +463,23 @@ export async function requestOfWords(
   if (request.text === text) {
     const added = await (await services.extensionAdmin(flags)).commands();
     if (added.some((one) => one.name === name)) throw onlyOnScreen(name, `vis ${name}`);
+    if (command.rest.trim() === "") throw await unknownSlash(name);
   }
   if (request.text === "") {
     throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
   }
   return request;
+}
+
+async function unknownSlash(name: string): Promise<UsageError> {
+  const { FAMILIAR_WORDS } = await import("../../../domain/familiar_words.ts");
+  const near = nearestName(name, Object.keys(SCREEN_COMMANDS));
+  const ours = Object.hasOwn(FAMILIAR_WORDS, name)
+    ? `Vis has ${FAMILIAR_WORDS[name]}`
+    : near === null
+    ? "vis help lists the commands"
+    : `did you mean /${near}?`;
+  return new UsageError(`Cannot run /${name}: Vis has no command, prompt or skill of this name; ${ours}`);
 }
 
 function onlyOnScreen(name: string, ours = ""): UsageError {

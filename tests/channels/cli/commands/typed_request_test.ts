@@ -81,6 +81,12 @@ Deno.test("vis run refuses the other commands of interactive mode without a call
       "/mcp-check",
       "Cannot run /mcp-check: a request of the command line cannot be this command; use vis mcp-check",
     ],
+    [
+      "/compact",
+      "Cannot run /compact: Vis has no command, prompt or skill of this name; Vis has /new in interactive mode, which starts a new conversation; a long conversation needs no compaction",
+    ],
+    ["/resum", "Cannot run /resum: Vis has no command, prompt or skill of this name; did you mean /resume?"],
+    ["/bogus", "Cannot run /bogus: Vis has no command, prompt or skill of this name; vis help lists the commands"],
     ["/plan", 'Cannot send /plan: it has no words; write a request, such as "/plan Split this module"'],
   ] as const;
   for (const [request, error] of cases) {
