@@ -19,6 +19,7 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
+  readonly spawn: EnvironmentView["spawn"];
   /** A change reads secret files first, because the question to the user shows the change. */
   readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];

@@ -43,6 +43,7 @@ type View = Pick<
   | "sourceFault"
   | "secrets"
   | "approve"
+  | "spawn"
   | "obeyedPaths"
   | "changedFile"
   | "fileRead"
@@ -66,7 +67,7 @@ export class FsPlaces {
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths, changedFile, fileRead } = env;
+    const { note = () => {}, sourceFault, secrets = [], approve, spawn, obeyedPaths, changedFile, fileRead } = env;
     const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
     const accepted = (items: readonly ChangeItem[]): void => {
       for (const watch of [place.watch, place.wide]) watch?.accept(items);
@@ -76,6 +77,7 @@ export class FsPlaces {
       sourceFault,
       secrets,
       approve,
+      spawn,
       obeyedPaths,
       changedFile,
       accepted,
@@ -102,7 +104,7 @@ export class FsPlaces {
     }
   }
 
-  watch(env: View & Pick<EnvironmentView, "spawn">, { all = false, isHook = false }: WatchOptions = {}): FileWatcher {
+  watch(env: View, { all = false, isHook = false }: WatchOptions = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     const seen = new Set<string>();

@@ -1,4 +1,4 @@
-import { z } from "@vis/extension";
+import { type CliContext, z } from "@vis/extension";
 import {
   committedFiles,
   isOf,
@@ -34,17 +34,18 @@ interface Place {
   readonly workspace: string;
   readonly root?: string;
   readonly home: string | null;
+  readonly spawn?: CliContext["spawn"];
 }
 
 /** Prints JSON. Resolves with 1 if the undo kept a file or failed. */
 export async function undoCli(
   { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
-  { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
+  { print, workspace, root, home, spawn, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
   const openRoot = () => Promise.resolve({ allowed: true, reason: "" });
-  const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }) };
+  const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }), ...(spawn ? { spawn } : {}) };
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     if (list) {

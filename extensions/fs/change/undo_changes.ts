@@ -149,7 +149,7 @@ function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext
 }
 
 async function withoutCommitted(
-  { root }: FsContext,
+  context: FsContext,
   { items, kept }: Plan,
   changes: readonly Checkpoint[],
 ): Promise<Plan> {
@@ -157,7 +157,7 @@ async function withoutCommitted(
     const at = changes.find((one) => one.items.some((item) => item.path === path))?.at;
     return before?.kind === "file" && at !== undefined ? [[path, { bytes: before.bytes, at }] as const] : [];
   }));
-  const committed = await committedSince(root, files, (path) => files.get(path)?.bytes ?? null);
+  const committed = await committedSince(context, files, (path) => files.get(path)?.bytes ?? null);
   if (committed.size === 0) return { items, kept };
   return {
     items: items.filter(({ path }) => !committed.has(path)),
@@ -171,7 +171,7 @@ export async function committedFiles(
   changes: readonly Checkpoint[],
 ): Promise<ReadonlyMap<string, number>> {
   const files = new Map(changes.flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)));
-  return await committedSince(context.root, files, async (path) => {
+  return await committedSince(context, files, async (path) => {
     const now = await takeSnapshot(context, path).catch(() => null);
     context.signal?.throwIfAborted();
     return now?.kind === "file" ? now.bytes : null;

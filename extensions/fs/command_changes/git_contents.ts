@@ -15,10 +15,18 @@ import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { dirname, join, posix, relative, sep } from "node:path";
 
-const MOST_BYTES = 64 << 20;
-const TIMEOUT_MS = 30_000;
+const MOST_BYTES = 64 << 20, MOST_NAMED = 16 << 20;
 
 type Spawn = EnvironmentView["spawn"];
+
+const GIT = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false"];
+const READS = {
+  env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
+  write: [],
+  network: false,
+  answered: true,
+  timeoutMs: 30_000,
+};
 
 export class GitContents {
   readonly #workspace: string;
@@ -64,16 +72,11 @@ export class GitContents {
     if (wanted.size === 0 || !spawn) return new Map();
     const hashes = [...new Set(wanted.values())];
     const output = new ByteBuffer();
-    const argv = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "cat-file", "--batch"];
-    const ran = await spawn(argv, {
+    const ran = await spawn([...GIT, "cat-file", "--batch"], {
+      ...READS,
       input: hashes.join("\n"),
-      env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
-      write: [],
-      network: false,
       // The program runs even if the call has ended, because Vis must be able to undo the call's changes.
       lifetime: "conversation",
-      answered: true,
-      timeoutMs: TIMEOUT_MS,
       maxBytes: 4096,
       onOutput: (name, bytes) => void (name === "stdout" && output.push(bytes)),
     }).catch(() => null);
@@ -86,39 +89,75 @@ export class GitContents {
   }
 }
 
-/** Maps paths whose content equals git's index to the time at which HEAD last moved, if that time is after their `at`.
- */
+/** Maps paths whose content is in a commit of the closest repository to the time at which its HEAD last moved, if that
+ * time is after their `at`. If git cannot run behind a complete wall, staged content counts as committed. */
 export async function committedSince(
-  workspace: string,
+  { root, spawn }: { readonly root: string; readonly spawn: Spawn },
   files: ReadonlyMap<string, { readonly at: number }>,
   bytesOf: (path: string) => Uint8Array | null | Promise<Uint8Array | null>,
 ): Promise<ReadonlyMap<string, number>> {
-  const place = files.size === 0 ? null : await repositoryAround(workspace);
-  if (place === null) return new Map();
-  const info = await Deno.stat(join(place.gitDir, "logs", "HEAD")).catch(() => null);
-  const moved = info?.mtime?.getTime() ?? 0;
-  if (![...files.values()].some(({ at }) => at < moved)) return new Map();
-  const bytes = await plainFile(join(place.gitDir, "index"), { most: MOST_BYTES }).catch(() => null);
-  if (bytes === null) return new Map();
-  const sha256 = isSha256(parseGitConfig(await smallTextFile(join(place.commonDir, "config")) ?? ""));
-  const named = new Map([...files].map(([path, file]) => [posix.join(place.prefix, path), { path, ...file }]));
+  const tops = new Map<string, string | null>(), folderOf = (path: string): string => dirname(join(root, path));
+  for (const path of files.keys()) await closestTop(folderOf(path), tops);
+  const byTop = Map.groupBy(files.keys(), (path) => tops.get(folderOf(path)) ?? null);
   const found = new Map<string, number>();
-  for (const { name, isConflict, hash } of new GitIndex(bytes, { sha256 }).entries()) {
-    const file = isConflict ? undefined : named.get(name);
-    if (!file || file.at >= moved) continue;
-    const content = await bytesOf(file.path);
-    if (content === null) continue;
-    const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${content.length}\0`).update(content);
-    if (own.digest().equals(hash)) found.set(file.path, moved);
+  for (const [top, paths] of byTop) {
+    const place = top === null ? null : await repositoryAt(top, root);
+    const head = place === null ? null : await Deno.stat(join(place.gitDir, "logs", "HEAD")).catch(() => null);
+    const moved = head?.mtime?.getTime() ?? 0;
+    const earlier = paths.filter((path) => (files.get(path)?.at ?? moved) < moved);
+    if (top === null || place === null || earlier.length === 0) continue;
+    const named = new Map(earlier.map((path) => [slashed(relative(top, join(root, path))), path]));
+    const staged = await stagedHashes(place, named, bytesOf);
+    const committed = await hashesInHead(spawn, { top, names: [...staged.keys()] });
+    for (const [name, hash] of staged) {
+      const path = named.get(name);
+      if (path !== undefined && (committed?.get(name) ?? hash) === hash) found.set(path, moved);
+    }
   }
   return found;
 }
 
-async function repositoryAround(workspace: string): Promise<Repository | null> {
-  for (let top = workspace;; top = dirname(top)) {
-    const place = await repositoryAt(top, workspace);
-    if (place !== null || top === dirname(top)) return place;
+async function closestTop(folder: string, known: Map<string, string | null>): Promise<string | null> {
+  const seen = known.get(folder), above = dirname(folder);
+  if (seen !== undefined) return seen;
+  const isTop = await gitFolderOf(folder).then((one) => one !== null, () => false);
+  const top = isTop ? folder : above === folder ? null : await closestTop(above, known);
+  known.set(folder, top);
+  return top;
+}
+
+async function stagedHashes(
+  { gitDir, commonDir }: Repository,
+  named: ReadonlyMap<string, string>,
+  bytesOf: Parameters<typeof committedSince>[2],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const bytes = await plainFile(join(gitDir, "index"), { most: MOST_BYTES }).catch(() => null);
+  if (bytes === null) return found;
+  const sha256 = isSha256(parseGitConfig(await smallTextFile(join(commonDir, "config")) ?? ""));
+  for (const { name, isConflict, hash } of new GitIndex(bytes, { sha256 }).entries()) {
+    const path = isConflict ? undefined : named.get(name);
+    const content = path === undefined ? null : await bytesOf(path);
+    if (content === null) continue;
+    const own = createHash(sha256 ? "sha256" : "sha1").update(`blob ${content.length}\0`).update(content);
+    if (own.digest().equals(hash)) found.set(name, hash.toString("hex"));
   }
+  return found;
+}
+
+/** Maps names that git can read to the content's hash, or "" for a file that HEAD lacks. Resolves with null if git fails. */
+async function hashesInHead(
+  spawn: Spawn,
+  { top, names }: { readonly top: string; readonly names: readonly string[] },
+): Promise<ReadonlyMap<string, string> | null> {
+  const readable = names.filter((name) => !name.includes("\n"));
+  if (readable.length === 0 || !spawn) return null;
+  const argv = [...GIT, "-C", top, "cat-file", "--batch-check=%(objectname)"];
+  const input = readable.map((name) => `HEAD:${name}\n`).join("");
+  const ran = await spawn(argv, { ...READS, input, whole: true, maxBytes: MOST_NAMED }).catch(() => null);
+  if (ran === null || ran.code !== 0 || ran.truncated) return null;
+  const lines = ran.stdout.split("\n");
+  return new Map(readable.map((name, at) => [name, /^[0-9a-f]+$/.exec(lines[at] ?? "")?.[0] ?? ""]));
 }
 
 interface Entry {
@@ -137,8 +176,12 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   const gitDir = await gitFolderOf(top).catch(() => null);
   const commonDir = gitDir === null ? null : await commonFolderOf(gitDir).catch(() => null);
   if (gitDir === null || commonDir === null) return null;
-  const below = relative(top, workspace).replaceAll(sep, "/");
+  const below = slashed(relative(top, workspace));
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
+}
+
+function slashed(path: string): string {
+  return path.replaceAll(sep, "/");
 }
 
 /** A file that may have changed while git wrote the index does not count. */

@@ -3,6 +3,8 @@ import { chooseChanges, openChanges } from "../../../extensions/fs/change/undo_c
 import type { Checkpoint } from "../../../extensions/fs/checkpoints.ts";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../../extensions/fs/undo_cli.ts";
+import type { CliContext } from "../../../src/extension/mod.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 import { Workspace } from "./_workspace.ts";
 
 const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => ({
@@ -78,11 +80,22 @@ Deno.test("chooseChanges() redoes no undo of a change that is cut", () => {
   assert.equal(ids(chooseChanges(all, { redo: true, cuts: [{ queryId: "q2", at: 0 }] })), "3");
 });
 
-async function cli(workspace: Workspace, options: Record<string, unknown>) {
+async function cli(
+  workspace: Workspace,
+  options: Record<string, unknown>,
+  more: { readonly spawn?: NonNullable<CliContext["spawn"]> } = {},
+) {
   let text = "";
-  const place = { workspace: workspace.root, home: workspace.home, print: (part: string) => void (text += part) };
+  const own = { workspace: workspace.root, home: workspace.home, ...more };
+  const place = { ...own, print: (part: string) => void (text += part) };
   const code = await undoCli(UNDO_ARGUMENTS.parse(options), { ...place, places: new FsPlaces() });
   return { code, told: JSON.parse(text) };
+}
+
+async function git(folder: string, ...args: string[]): Promise<void> {
+  const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
+  const { success } = await new Deno.Command("git", { args: [...own, ...args], cwd: folder }).output();
+  assert.ok(success, args.join(" "));
 }
 
 Deno.test("undoCli() lists, undoes and redoes, for the conversation that made the changes", async () => {
@@ -138,20 +151,15 @@ Deno.test("undoCli() counts the other files and folders apart", async () => {
 
 Deno.test("undoCli() keeps a file that was committed after its change, and forces it if requested", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "one\n" });
-  const git = async (...args: string[]) => {
-    const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
-    const { success } = await new Deno.Command("git", { args: [...own, ...args], cwd: workspace.root }).output();
-    assert.ok(success, args.join(" "));
-  };
-  await git("init", "-q");
-  await git("add", ".");
-  await git("commit", "-qm", "first");
+  await git(workspace.root, "init", "-q");
+  await git(workspace.root, "add", ".");
+  await git(workspace.root, "commit", "-qm", "first");
   await workspace.call("edit", "a.txt", { old: "one", new: "two" });
   assert.equal((await cli(workspace, { dryRun: true })).code, 0);
   const committed = async () =>
     (await cli(workspace, { list: true })).told.changes.map((one: { committed?: string[] }) => one.committed);
   assert.deepEqual(await committed(), [undefined]);
-  await git("commit", "-qam", "second");
+  await git(workspace.root, "commit", "-qam", "second");
   assert.deepEqual(await committed(), [["a.txt"]]);
   assert.deepEqual(await cli(workspace, {}), {
     code: 1,
@@ -173,6 +181,45 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   await workspace.call("readFile", "a.txt");
   await workspace.call("edit", "a.txt", { old: "broken", new: "two" });
   assert.deepEqual([(await committed()).at(0), (await committed()).at(-1)], [undefined, ["a.txt"]]);
+});
+
+Deno.test("undoCli() keeps a file that was committed in a repository below the workspace", async () => {
+  await using workspace = await Workspace.with({ "mono/a.txt": "one\n", "tools/a.txt": "one\n" });
+  const [mono, tools] = ["mono", "tools"].map((name) => `${workspace.root}/${name}`) as [string, string];
+  for (const folder of [mono, tools]) await git(folder, "init", "-q");
+  for (const path of ["mono/a.txt", "tools/a.txt", "tools/new/b.txt"]) await workspace.call("writeFile", path, "two\n");
+  await git(tools, "add", ".");
+  await git(tools, "commit", "-qm", "first");
+  const { changes } = (await cli(workspace, { list: true })).told;
+  assert.deepEqual(
+    changes.map(({ committed }: { committed?: string[] }) => committed),
+    [["tools/new/b.txt"], ["tools/a.txt"], undefined],
+  );
+  const { code, told } = await cli(workspace, { steps: 3 });
+  assert.deepEqual([code, told.code, told.kept.length, told.others], [1, "files_changed", 2, 1]);
+});
+
+Deno.test({
+  name: "undoCli() undoes a file that is only staged, although another commit followed",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "one\n" });
+    const { root, home } = workspace;
+    await git(root, "init", "-q");
+    await git(root, "add", "a.txt");
+    for (const path of ["new \u00e9.txt", "a.txt"]) await workspace.call("writeFile", path, "two\n");
+    await git(root, "add", "b.txt");
+    await git(root, "commit", "-qm", "first");
+    await git(root, "add", ".");
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+    const wall = new LinuxWall({ home, visHome: home, read: [], network: false, env, temporary: workspace.outside });
+    const spawn: CliContext["spawn"] = (argv, options) => wall.spawn(root, argv, options);
+    assert.equal((await cli(workspace, { steps: 2 }, { spawn })).code, 0);
+    assert.deepEqual(await workspace.names(), [".git", "a.txt", "b.txt"]);
+    await cli(workspace, { redo: true });
+    await git(root, "commit", "-qam", "second");
+    assert.equal((await cli(workspace, { steps: 2 }, { spawn })).told.kept.length, 2);
+  },
 });
 
 Deno.test("undoCli() lists the files that it could not undo, and why, with the changes that block each other", async () => {
