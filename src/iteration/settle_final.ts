@@ -109,7 +109,7 @@ function doubtClaim(
 
 function doubtFiles(missing: readonly string[]): { readonly doubt: Doubt; readonly reason: string } | null {
   if (missing.length === 0) return null;
-  const reason = `The workspace has no file ${someOf(missing)}, which a finding names: correct the path or drop the ` +
+  const reason = `The workspace has no file ${someOf(missing)}, which a finding names; correct the path, or drop the ` +
     "finding; repeat it only for a file of another commit";
   return { doubt: "files", reason };
 }
@@ -211,13 +211,13 @@ export function refuseFinal(
     const advice = resolved
       ? "its variable, template or value has no text"
       : "put the content into it, or the name of the variable that holds it";
-    return { reason: `The answer is empty: ${advice}`, fact: "it is empty" };
+    return { reason: `The answer is empty; ${advice}`, fact: "it is empty" };
   }
   const word = bare(answer), isReport = REPORTS.has(word);
   if (!resolved && (isReport ? !worked : PLACEHOLDERS.has(word)) && !asksForWord(request, { word, isReport })) {
     const fact = `The answer "${oneLine(answer, 40)}" is a placeholder`;
     return {
-      reason: `${fact}: put the content into it, or the name of the variable that holds it`,
+      reason: `${fact}; put the content into it, or the name of the variable that holds it`,
       fact: `"${oneLine(answer, 40)}" may stand for an answer that is missing`,
     };
   }

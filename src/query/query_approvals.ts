@@ -173,11 +173,11 @@ export class QueryApprovals {
   }
 
   #refuse(key: string, { reason, fault }: Answered): Approval {
-    const why = fault ?? (reason === "" ? "the user said no" : `the user said no: ${reason}`);
+    const why = fault ?? (reason === "" ? "the user said no" : `the user said no and wrote "${reason}"`);
     this.#refused.set(key, why);
     if (fault !== undefined) return { allowed: false, reason: why, byUser: false };
     if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser: true };
-    const times = `the user refused ${this.#refusals} times in a row: stop asking`;
+    const times = `the user refused ${this.#refusals} times in a row, so stop asking`;
     return { allowed: false, byUser: true, reason: `${why} (${times})` };
   }
 
@@ -196,7 +196,7 @@ export class QueryApprovals {
     try {
       return await deadline.held(async () => await approve?.(question, signal) ?? { decision: "no", reason: nobody });
     } catch (error) {
-      return { decision: "no", reason: "", fault: `Vis could not ask the user: ${reasonOf(error)}` };
+      return { decision: "no", reason: "", fault: `Vis could not ask the user (${reasonOf(error)})` };
     }
   }
 }

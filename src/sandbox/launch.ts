@@ -166,8 +166,9 @@ function newFolder(root: string = temporaryFolder()): string {
     return Deno.makeTempDirSync({ dir: root, prefix: FOLDER_PREFIX });
   } catch (error) {
     throw new ConfigError(
-      `Cannot make a folder for the sandbox in ${root}: ${fileFault(error)}; set TMPDIR to a folder in ` +
-        "which Vis may write",
+      `Cannot make a folder for the sandbox in ${root}: ${fileFault(error)}; set ${
+        Deno.build.os === "windows" ? "TEMP" : "TMPDIR"
+      } to a folder in which Vis may write`,
       { cause: error },
     );
   }

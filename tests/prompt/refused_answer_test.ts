@@ -26,10 +26,10 @@ Deno.test("refuseFinal() names the blocks that failed, before anything else", ()
 });
 
 Deno.test("refuseFinal() refuses an empty answer, wherever it came from", () => {
-  assert.match(refuseFinal({ ...fine, answer: " \n" })?.reason ?? "", /is empty: put the content/);
+  assert.match(refuseFinal({ ...fine, answer: " \n" })?.reason ?? "", /is empty; put the content/);
   assert.match(
     refuseFinal({ ...fine, answer: "", resolved: true })?.reason ?? "",
-    /is empty: its variable, template or value/,
+    /is empty; its variable, template or value/,
   );
 });
 

@@ -286,7 +286,7 @@ Deno.test("findings of a review with missing files are refused once, and marked 
     ) {
       const corrected = await asked([write("src/b.ts"), write("a.ts")], options);
       assert.deepEqual([corrected.calls, corrected.notes], [2, []]);
-      assert.match(corrected.told, /^The workspace has no file src\/b\.ts, which a finding names: correct the path/);
+      assert.match(corrected.told, /^The workspace has no file src\/b\.ts, which a finding names; correct the path/);
       assert.match(corrected.answer, /a\.ts/);
       const repeated = await asked([write("src/b.ts"), write("src/b.ts")], options);
       assert.deepEqual([repeated.calls, repeated.notes], [2, [

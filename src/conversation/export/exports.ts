@@ -142,7 +142,9 @@ class Spool {
       this.#inFile += bytes.length;
     } catch (error) {
       throw new UsageError(
-        `Cannot write the temporary file of the export: ${fileFault(error)}; set TMPDIR to another folder`,
+        `Cannot write the temporary file of the export: ${fileFault(error)}; set ${
+          Deno.build.os === "windows" ? "TMP" : "TMPDIR"
+        } to another folder`,
       );
     }
     this.#kept = [];

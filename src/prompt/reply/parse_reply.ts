@@ -105,7 +105,7 @@ function fromStrict(value: unknown): ParsedReply {
   }
   const keys = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
   if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return imitation(JSON.stringify(value));
-  const has = keys.length > 0 ? `: it has ${oneLine(keys.slice(0, 10).join(", "), 120)}` : "";
+  const has = keys.length > 0 ? `; it has ${oneLine(keys.slice(0, 10).join(", "), 120)}` : "";
   return failure("json", `The JSON has none of the fields thinking, code, next and final${has}`);
 }
 

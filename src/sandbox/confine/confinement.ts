@@ -102,7 +102,7 @@ const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
 // RLIMIT_NPROC counts all processes of the user and does not apply to root, so the system call filter prevents new
 // processes.
-/** Deno needs about twenty open files; the protocol needs three. */
+/** A child that has just started has about 14 open files. */
 const OPEN_FILES = 64;
 /** In `STATUS`, the groups of the user, which may be thousands, precede the line that Vis reads. This file has sizes in
  * kB; `statm` counts pages, whose size differs between kernels. */

@@ -10,8 +10,7 @@ interface Landlock {
 }
 
 /** Landlock covers this thread and its later threads, but not existing threads, so the caller must call this function
- * as early as possible. The system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and
- * memfd. */
+ * as early as possible. The system call filter must cover calls that Landlock does not, such as stat, chmod and UDP. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);

@@ -51,7 +51,7 @@ export interface ExecPolicy {
     readonly openFiles: number;
     readonly fileBytes: number;
     readonly cpuSeconds: number;
-    /** The kernel counts processes per user and namespace, not per program, and exempts root. */
+    /** The kernel counts processes per user and user namespace, not per program, and does not limit root. */
     readonly processes: number;
   };
 }

@@ -19,8 +19,7 @@ export class InitProgram implements ExecMachine {
     this.path = `/proc/self/fd/${descriptor}`;
   }
 
-  /** The program is in memory or, if the system runs nothing from memory, in an unnamed file on the disk of
-   * `folder`. */
+  /** The program is in memory or, if this fails, in an unnamed file on the disk of `folder`. */
   static of(folder: string): InitProgram {
     return InitProgram.#own ??= new InitProgram(folder);
   }

@@ -89,7 +89,7 @@ Deno.test("a text reply to the approval is a refusal with that reason; any other
     assert.equal(question.texts.length, 1);
     rig.api.say("use the copy", { reply_to_message: { message_id: question.id, from } });
     await isAnswered(rig);
-    assert.match(rig.engine.context(1), /the user said no: use the copy/);
+    assert.match(rig.engine.context(1), /the user said no and wrote \\?"use the copy\\?"/);
     await rig.until(() => question.texts.at(-1)!.endsWith("🚫 no: use the copy"));
   }));
 

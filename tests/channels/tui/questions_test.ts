@@ -162,7 +162,7 @@ Deno.test("arrows and Enter choose; w asks for the reason, which the model reads
         await screen.until(then);
       }
       await screen.until((now) => now.includes(DONE) && now.includes(said));
-      if (said.includes("copy")) assert.match(engine.context(1), /the user said no: use the copy/);
+      if (said.includes("copy")) assert.match(engine.context(1), /the user said no and wrote \\?"use the copy\\?"/);
     }, { rows: 40 });
   }
 });

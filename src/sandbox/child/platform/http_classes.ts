@@ -83,7 +83,7 @@ export class RealmRequest extends RealmBody {
     super(body, new RealmHeaders(init.headers ?? from?.headers));
     const url = new URL(from ? from.url : String(input));
     if (url.protocol !== "http:" && url.protocol !== "https:") {
-      throw new TypeError(`Cannot fetch ${url}: its protocol is ${url.protocol}, but must be http or https`);
+      throw new TypeError(`Cannot fetch ${url}: its protocol must be http or https`);
     }
     this.url = url.href;
     this.method = String(init.method ?? from?.method ?? "GET").toUpperCase();

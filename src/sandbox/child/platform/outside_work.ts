@@ -101,6 +101,8 @@ function factsOf(cause: unknown, what: string): ErrorFacts {
     : "";
   return {
     name: typeof name === "string" && name !== "" ? name : "Error",
-    message: `Cannot ${what}: ${typeof message === "string" ? message : "it failed without a message"}`,
+    message: `Cannot ${what}: ${
+      typeof message === "string" && message !== "" ? message : "it failed without a message"
+    }`,
   };
 }

@@ -256,7 +256,7 @@ function refusalOf(name: string, cause: unknown): ErrorFacts {
 
 function reasonOf(cause: unknown): string {
   const message = own(cause, "message");
-  return typeof message === "string" ? message : "its value is unreadable";
+  return typeof message === "string" && message !== "" ? message : "its value is unreadable";
 }
 
 const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [

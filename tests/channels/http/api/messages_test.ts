@@ -362,7 +362,7 @@ Deno.test("a client that accepts questions is asked: the question is an event an
     text,
     /event: approval_requested\n.*"what":"open doors"[^]*event: approval_answered\n.*"reason":"not today"/,
   );
-  assert.match(text, /false the user said no: not today/);
+  assert.match(text, /false the user said no and wrote \\?"not today/);
   const late = await rig.post(at, { decision: "once" });
   assert.equal(late.status, 404);
   assert.match(
