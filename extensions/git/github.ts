@@ -12,8 +12,9 @@ export interface GhOptions {
 interface Ran {
   readonly code: number;
   readonly text: string;
-  /** The value of `text` with `--json`, and of an API call without `--jq`. */
+  /** The value of `text` with `--json`, and of an API call. */
   readonly json?: unknown;
+  readonly truncated?: boolean;
 }
 
 interface Command {
@@ -57,15 +58,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   api: READS,
 };
 
-/** Other flags of gh read or write files, start a browser, or lead to another repository. */
+/** Other flags of gh read or write files, start a browser, read the user's variables (`--jq`), or lead to another
+ * repository. */
 const VALUE_FLAGS: readonly string[] =
-  ("json jq limit state label author assignee base head title body search milestone reviewer reason job workflow " +
+  ("json limit state label author assignee base head title body search milestone reviewer reason job workflow " +
     "branch status event user subject attempt match-head-commit add-label remove-label add-assignee remove-assignee " +
     "add-reviewer remove-reviewer").split(" ");
 const PLAIN_FLAGS: readonly string[] =
   ("comments log log-failed draft patch name-only approve request-changes required rebase squash merge auto " +
     "disable-auto delete-branch failed undo paginate").split(" ");
-const FLAGS_OF_API: readonly string[] = ["jq", "paginate"];
 const MAX_BYTES = 1 << 20, TIMEOUT_MS = 120_000, LONGEST_TEXT = 8_000;
 
 export function ghReads(args: unknown): boolean {
@@ -136,7 +137,7 @@ export async function gh(
     lasting: !command.changes,
     program: "gh",
   });
-  const { code, stdout, stderr, timedOut } = await spawnOf(env)(whole, {
+  const { code, stdout, stderr, timedOut, truncated } = await spawnOf(env)(whole, {
     ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
   }).catch((error: unknown) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -145,8 +146,25 @@ export async function gh(
   env.signal?.throwIfAborted();
   if (timedOut) throw new Error(`${cannot}: gh ran longer than ${TIMEOUT_MS / 1000} s, the limit`);
   if (code !== 0 && stdout.trim() === "") throw new Error(`${cannot}: ${plainReason(stderr)}`);
-  const isJson = flags.has("json") && !flags.has("jq") || name === "api" && !flags.has("jq");
-  return { code, text: stdout || stderr, ...isJson ? { json: readForeignJson(stdout) } : {} };
+  const json = flags.has("json") || name === "api" ? jsonOf(stdout) : undefined;
+  return {
+    code,
+    text: stdout || stderr,
+    ...json === undefined ? {} : { json },
+    ...truncated ? { truncated } : {},
+  };
+}
+
+/** gh prints a JSON array for each page of an API call. Returns undefined for invalid or too large JSON. */
+function jsonOf(text: string): unknown {
+  for (const one of [text, text.replace(/\]\s*\[/g, ",")]) {
+    try {
+      return readForeignJson(one);
+    } catch {
+      // The next form may be valid.
+    }
+  }
+  return undefined;
 }
 
 /** A repository around the folder in which gh starts could name programs, so git of gh finds none. */
@@ -192,10 +210,10 @@ function parsed(given: unknown): Parsed {
     const [, flag = "", value] = /^--([a-z-]+)(?:=([^]*))?$/.exec(arg) ?? [];
     const isText = VALUE_FLAGS.includes(flag) || flag === "comment" && name !== "pr review";
     const isPlain = PLAIN_FLAGS.includes(flag) || flag === "comment" && name === "pr review";
-    if (!isText && !isPlain || name === "api" && !FLAGS_OF_API.includes(flag)) {
+    if (!isText && !isPlain || name === "api" && flag !== "paginate") {
       throw advised(
         new TypeError(`${cannot}: git.gh does not know the flag ${clip(arg, 80)}`),
-        name === "api" ? "pass --jq or --paginate only" : "pass the long form, such as --title or --json",
+        name === "api" ? "pass --paginate only" : "pass the long form, such as --title or --json",
       );
     }
     const text = isText ? value ?? rest.shift() : value;

@@ -491,7 +491,7 @@ export default defineExtension({
           : { ok: false, text: `exit code ${code}` },
       args: z.tuple([z.array(z.string()).min(1).describe("args"), options({ remote: ref }).optional()]),
       misnamed: { stdout: "text", output: "text", data: "json", exitCode: "code" },
-      returns: "{code, text, json?}",
+      returns: "{code, text, json?, truncated?}",
       examples: ['await git.gh(["pr", "create", "--title", "Fix the parser", "--body", "Why and how"])'],
     }),
     fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {

@@ -566,6 +566,15 @@ Deno.test(
   },
 );
 
+Deno.test("git.gh joins the pages of an API call, and returns text that is no JSON", { ignore }, async () => {
+  for (const [prints, json] of [['[{"a": 1}]\n[{"a": 2}]', [{ a: 1 }, { a: 2 }]], ["no JSON", undefined]] as const) {
+    await withGh(async ({ env }) => {
+      const ran = await gh(env, ["api", "pulls", "--paginate"]);
+      assert.deepEqual([ran.text, ran.json], [prints, json]);
+    }, { prints });
+  }
+});
+
 Deno.test("git.gh runs nothing if the user refuses", { ignore }, async () => {
   await withGh(async ({ env, repo }) => {
     await assert.rejects(
@@ -587,6 +596,7 @@ const REFUSED: Readonly<Record<string, readonly [args: readonly string[], why: R
   "a file as the text": [["pr", "comment", "1", "--body-file=/etc/passwd"], /does not know the flag --body-file/],
   "a file as a short flag": [["pr", "comment", "1", "-F/etc/passwd"], /does not know the flag -F/],
   "a browser": [["pr", "view", "--web"], /does not know the flag --web/],
+  "a filter that reads variables": [["pr", "list", "--json", "number", "--jq", "env"], /does not know the flag --jq/],
   "another method of the API": [["api", "pulls", "--method", "POST"], /does not know the flag --method/],
   "another path of the API": [["api", "../../user"], /not a number, a branch or a path/],
   "a pull request without text": [["pr", "create", "--title", "x"], /it needs --body/],
