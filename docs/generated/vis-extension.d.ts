@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d211350c748b9b5c338bc2e9eff9fe04b863b8edfce632e90907c12d7fc28d4e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 89a9117ca2bf5f0d2037f97b7a1e99e0138372ebb10a692faa5b5b66c3b62fdb
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -257,13 +257,13 @@ export interface SpawnOptions {
    * default is the workspace. With null, the program starts in its temporary home. Behind the wall, Vis then
    * omits folders of the workspace from PATH, and omits variables of toolchains that lead into the workspace. */
   readonly cwd?: string | null;
-  /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
+  /** The program gets these variables besides a few others, such as PATH, HOME, TMPDIR and the locale. */
   readonly env?: Readonly<Record<string, string>>;
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120,000 ms by default. When the program ends, Vis ends the processes that the program
-   * started. */
+  /** The time limit is 120,000 ms by default. When the program ends, Vis also ends processes that the program started;
+   * without the wall, those of its process group. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
    * MiB. */
@@ -288,7 +288,7 @@ export interface SpawnOptions {
   /** By default, the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
-  /** The user sees the program under this title, in lists of background programs and in notes about its end. */
+  /** The user sees the program under this title, in lists of background programs and in notes about its failure. */
   readonly title?: string;
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
@@ -314,7 +314,8 @@ export interface SpawnOptions {
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** If true, the program runs without the wall and without a terminal, in an empty folder and with the variables of
-   * Vis. Only shipped extensions may set this option, and only after an approval. */
+   * Vis, except those that lead into the workspace or name a repository. Only shipped extensions may set this option, and
+   * only after an approval. */
   readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
@@ -616,7 +617,8 @@ export interface ConversationKeys {
    * or returns a loaded extension by its namespace. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** The program runs behind the command wall. By default, it ends with the call or, outside a call, with the query. */
+  /** The program runs behind the command wall. By default, it ends with the call, outside a call with the query, and
+   * outside a query with the conversation. */
   readonly spawn?: Spawn;
   /** Rejects with the reason if no program can run, or if no program may have these paths. */
   readonly programWalls?: (paths?: Pick<SpawnOptions, "write" | "cwd">) => Promise<ProgramWalls>;

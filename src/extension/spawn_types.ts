@@ -7,13 +7,13 @@ export interface SpawnOptions {
    * default is the workspace. With null, the program starts in its temporary home. Behind the wall, Vis then
    * omits folders of the workspace from PATH, and omits variables of toolchains that lead into the workspace. */
   readonly cwd?: string | null;
-  /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
+  /** The program gets these variables besides a few others, such as PATH, HOME, TMPDIR and the locale. */
   readonly env?: Readonly<Record<string, string>>;
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120,000 ms by default. When the program ends, Vis ends the processes that the program
-   * started. */
+  /** The time limit is 120,000 ms by default. When the program ends, Vis also ends processes that the program started;
+   * without the wall, those of its process group. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
    * MiB. */
@@ -35,7 +35,7 @@ export interface SpawnOptions {
   /** By default, the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
-  /** The user sees the program under this title, in lists of background programs and in notes about its end. */
+  /** The user sees the program under this title, in lists of background programs and in notes about its failure. */
   readonly title?: string;
   /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
    * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
@@ -58,7 +58,8 @@ export interface SpawnOptions {
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** If true, the program runs without the wall and without a terminal, in an empty folder and with the variables of
-   * Vis. Only shipped extensions may set this option, and only after an approval. */
+   * Vis, except those that lead into the workspace or name a repository. Only shipped extensions may set this option, and
+   * only after an approval. */
   readonly asUser?: boolean;
   /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;

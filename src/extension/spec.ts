@@ -228,7 +228,8 @@ export interface ConversationKeys {
    * or returns a loaded extension by its namespace. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** The program runs behind the command wall. By default, it ends with the call or, outside a call, with the query. */
+  /** The program runs behind the command wall. By default, it ends with the call, outside a call with the query, and
+   * outside a query with the conversation. */
   readonly spawn?: Spawn;
   /** Rejects with the reason if no program can run, or if no program may have these paths. */
   readonly programWalls?: (paths?: Pick<SpawnOptions, "write" | "cwd">) => Promise<ProgramWalls>;
