@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 89a9117ca2bf5f0d2037f97b7a1e99e0138372ebb10a692faa5b5b66c3b62fdb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7b28817181c6bcbab0d43e46f9a21571abe4a3f9208293d3e5bd38673e6bff1b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -340,11 +340,10 @@ export interface Spawned {
   readonly truncated: boolean;
   /** The sentences describe actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Git runs these files or reads them as settings after the program, but did not before. Only a program that could
-   * change the repository has this field. */
+  /** These files or settings, which git runs or obeys, are new or changed since the program began. Only a program with
+   * `.git` in `write` has this field. */
   readonly obeyed?: readonly string[];
-  /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
-   * would add them. */
+  /** These folders below the repository of the workspace became repositories while the program ran. */
   readonly repositories?: readonly string[];
   /** The program created or changed these names at the top of its temporary home, which Vis removed. */
   readonly discarded?: readonly string[];
@@ -664,7 +663,7 @@ export interface QueryKeys {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
   /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
-   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
+   * `what` names the purpose; with null, Vis asks no user. Calls of `untimed` functions have this key if there is a
    * `root`. */
   readonly openRoot?: (what: string | null, shown?: Pick<ApprovalRequest, "exact" | "change">) => Promise<Approval>;
   /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
@@ -690,13 +689,13 @@ export interface QueryKeys {
    * Calls and hooks have this key. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
-/** If several programs run at once, the first report has the changes of all. */
+/** If several programs run at once, the first report has the changes of all of them so far. */
 export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
   /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
-   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
-   * With `only`, the report omits changes of other paths, unless another program runs. */
+   * query also learns about these changes. Returns null without changes. Vis keeps former files for `undo`, except those
+   * that `notUndoable` counts. With `only`, the report omits changes of other paths, unless another program runs. */
   report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
   /** Returns each change that the user has undone or reapplied since `since`, once, if the query had made the change.
    * `since` is in milliseconds since the epoch. */

@@ -85,11 +85,10 @@ export interface Spawned {
   readonly truncated: boolean;
   /** The sentences describe actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Git runs these files or reads them as settings after the program, but did not before. Only a program that could
-   * change the repository has this field. */
+  /** These files or settings, which git runs or obeys, are new or changed since the program began. Only a program with
+   * `.git` in `write` has this field. */
   readonly obeyed?: readonly string[];
-  /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
-   * would add them. */
+  /** These folders below the repository of the workspace became repositories while the program ran. */
   readonly repositories?: readonly string[];
   /** The program created or changed these names at the top of its temporary home, which Vis removed. */
   readonly discarded?: readonly string[];

@@ -271,7 +271,7 @@ export interface QueryKeys {
    * `isQuiet`, only lasting approvals count. Calls of `untimed` functions have this key. */
   readonly approve?: (request: ApprovalRequest, options?: { readonly isQuiet?: boolean }) => Promise<Approval>;
   /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
-   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
+   * `what` names the purpose; with null, Vis asks no user. Calls of `untimed` functions have this key if there is a
    * `root`. */
   readonly openRoot?: (
     what: string | null,
@@ -301,13 +301,13 @@ export interface QueryKeys {
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 
-/** If several programs run at once, the first report has the changes of all. */
+/** If several programs run at once, the first report has the changes of all of them so far. */
 export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
   /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
-   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`.
-   * With `only`, the report omits changes of other paths, unless another program runs. */
+   * query also learns about these changes. Returns null without changes. Vis keeps former files for `undo`, except those
+   * that `notUndoable` counts. With `only`, the report omits changes of other paths, unless another program runs. */
   report(only?: ReadonlySet<string>): Promise<FileChanges | null>;
   /** Returns each change that the user has undone or reapplied since `since`, once, if the query had made the change.
    * `since` is in milliseconds since the epoch. */
