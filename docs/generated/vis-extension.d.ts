@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7b28817181c6bcbab0d43e46f9a21571abe4a3f9208293d3e5bd38673e6bff1b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7864dec42d8b8ec457bd79f0d52d40a1bbf3cd173a55baef5c3e9d15e0ad269f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -462,7 +462,8 @@ export type ReplyExample = Readonly<{
 /** An extension looks for requests in these folders. */
 export interface RequestPlace {
   readonly workspace: string;
-  /** The top of the repository around the workspace is absent outside a repository. */
+  /** The path is the top of the repository of the workspace, and can be the workspace. The key is absent if Vis opens no
+   * repository there. */
   readonly root?: string;
   /** `home` is the folder of Vis, or null if Vis has none. */
   readonly home: string | null;
@@ -571,7 +572,7 @@ export interface ConversationKeys {
   /** The path is absolute, and its symbolic links are resolved. */
   readonly workspace: string;
   /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
-   * the workspace is the top or is in no repository. */
+   * the workspace is the top, or if Vis opens no repository above it. */
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;

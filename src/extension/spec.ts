@@ -84,7 +84,8 @@ export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: nu
 /** An extension looks for requests in these folders. */
 export interface RequestPlace {
   readonly workspace: string;
-  /** The top of the repository around the workspace is absent outside a repository. */
+  /** The path is the top of the repository of the workspace, and can be the workspace. The key is absent if Vis opens no
+   * repository there. */
   readonly root?: string;
   /** `home` is the folder of Vis, or null if Vis has none. */
   readonly home: string | null;
@@ -189,7 +190,7 @@ export interface ConversationKeys {
   /** The path is absolute, and its symbolic links are resolved. */
   readonly workspace: string;
   /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
-   * the workspace is the top or is in no repository. */
+   * the workspace is the top, or if Vis opens no repository above it. */
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
