@@ -303,7 +303,6 @@ const soulOf = namedQuery((db, { conversationId }: { readonly conversationId: st
   db.selectFrom("conversationSoul as c").select("c.metadata").where("c.id", "=", conversationId).forNoKeyUpdate("c")
 );
 
-/** `titledBy` is absent if the title comes from the request, or from the creation of the branch. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }

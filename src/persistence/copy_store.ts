@@ -273,7 +273,6 @@ interface Page {
   readonly most: number;
 }
 
-/** All long cells of a page together have at most this number of bytes, unless the first row has more. */
 const PAGE_BYTES = 8 << 20;
 
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {

@@ -381,7 +381,6 @@ interface Named {
 /** Replaces the id of another tenant's row by an unused id, so that this row seems to be missing. */
 export class Owners {
   readonly #db: Database;
-  /** The tenant of a row does not change, so a known answer stays right. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
   #reading: Promise<void> | null = null;
 

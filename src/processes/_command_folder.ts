@@ -128,7 +128,7 @@ export function hasNoLinkInto(workspace: string, folder: string): boolean {
       const target = resolve(dirname(path), Deno.readLinkSync(path)), inside = realPathOf(dirname(target));
       return isWithin(inside ?? target, workspace) || leadsIn(target, left - 1);
     } catch {
-      return isWithin(path, workspace); // The path is not a link.
+      return isWithin(path, workspace);
     }
   };
   try {

@@ -66,7 +66,7 @@ class ProcFiles {
     try {
       return this.link(`/proc/self/fd/${descriptor}`);
     } catch {
-      return ""; // Another task closed the descriptor.
+      return ""; // Another task may have closed the descriptor.
     }
   }
 
@@ -161,7 +161,7 @@ function readAll({ withThreads = false } = {}): readonly Process[] {
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);
       return hasEnded ? [] : [{ pid, parent: Number(parent), state }];
     } catch {
-      return []; // The process ended before the read.
+      return []; // The process may have ended before the read.
     }
   });
 }

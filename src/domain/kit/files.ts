@@ -62,7 +62,7 @@ async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Prom
   return await given.then(() => true, () => false);
 }
 
-/** Windows refuses to rename a file while another process, such as a virus scanner, has the file open. */
+/** Windows can refuse to rename a file while another process, such as a virus scanner, has the file open. */
 const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 

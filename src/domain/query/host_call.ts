@@ -162,7 +162,6 @@ export function withMark({ state, text }: CallLine): string {
   return `${MARKS[state]} ${text}`;
 }
 
-/** If all calls succeeded, marks would add nothing. */
 export function callsText(lines: readonly CallLine[]): string {
   return lines.map(lines.every(({ state }) => state === "ok") ? ({ text }) => text : withMark).join(", ");
 }

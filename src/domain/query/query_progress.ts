@@ -98,7 +98,7 @@ export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
   step: Step | null = null;
-  /** The last event changed this earlier step. */
+  /** If the last event changed an earlier step, this is the step. */
   late: Step | null = null;
   #earlier: readonly Step[] = [];
   /** These numbers count all steps, but `iteration_started` counts only steps that use the budget. */
@@ -298,7 +298,6 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
 
 export const ONLY_ANSWERS = /^(?:await )?answer\([^]*\);?$/;
 
-/** Channels show the answer below the steps, so a block that only gave the answer needs no line. */
 export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());

@@ -22,7 +22,6 @@ export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | 
   return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
 }
 
-/** Returns a line that a user could type for this request. */
 export function lineOfRequest({ text, only }: { readonly text: string; readonly only?: string | undefined }): string {
   if (only === "plan") return `/plan ${text}`;
   const target = only === "review" ? reviewTarget(text) : null;

@@ -101,7 +101,7 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
 }
 
 /** `fit` shortens a line, but not the text after the line, such as the newest action. `more` names a way to the omitted
- * commands. Without `more`, all commands appear. */
+ * commands. Without `more`, all listed commands appear. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
   { undo, more: way = "", fit = (line, after) => line + after }: {

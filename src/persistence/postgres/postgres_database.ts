@@ -114,7 +114,7 @@ export class PostgresDatabase extends Database {
       const transaction = this.#transactionOn(connection, { begin, mark: null, ofRun: false });
       try {
         const result = await work(this.#within(transaction));
-        transaction.commit().catch(() => {}); // The end of a read has no effect.
+        transaction.commit().catch(() => {}); // The result is already complete.
         connection.release();
         return result;
       } catch (error) {

@@ -54,7 +54,6 @@ export async function modeOf(path: string): Promise<number> {
 function checkCopy(path: string): void {
   const db = new DatabaseSync(path);
   try {
-    // In this mode, the copy needs no log file.
     db.exec("PRAGMA journal_mode = DELETE");
     const [found] = db.prepare("PRAGMA quick_check(1)").all();
     if (found?.quick_check === "ok") return;

@@ -255,7 +255,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** `FIRST_UNSPACED` is the lowest code point of scripts without spaces. `LAST` is the highest code point. */
+/** Each character of `UNSPACED` in `search.ts` is above `FIRST_UNSPACED`. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {

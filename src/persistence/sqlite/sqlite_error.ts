@@ -187,7 +187,7 @@ export function systemFault(path: string): string {
     open.push(openSync(probe, "wx", 0o600));
     while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
     const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
-    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only a part of the bytes.
+    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full may write only a part of the bytes.
       at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
     }
     accessSync(path, constants.W_OK);

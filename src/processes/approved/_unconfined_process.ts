@@ -97,6 +97,6 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    // An ended group needs no signal.
+    // The group may have ended.
   }
 }

@@ -172,7 +172,7 @@ export class LinuxWall {
         ...usual,
         ...options.env,
       };
-      await pace.rest(); // The plan for hundreds of repositories takes megabytes.
+      await pace.rest(); // The plan for hundreds of repositories can take megabytes.
       const process = await ConfinedProcess.start(execPlan(policy, machine.program), {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, onBegun: begun },
