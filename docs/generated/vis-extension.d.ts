@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7864dec42d8b8ec457bd79f0d52d40a1bbf3cd173a55baef5c3e9d15e0ad269f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e8e4c4fd21d566e1126a9c7bb99921b3f4130ae8c9bd846f8934a90ded6dde76
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
