@@ -38,6 +38,8 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
+  /** The number of consecutive replies of plain text before this call. */
+  readonly texts: number;
   /** These doubts refuse no answer: each has already refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
@@ -141,6 +143,8 @@ export interface ModelCallOutcome {
     readonly reason: string;
     readonly fault: IterationFault;
   };
+  /** A reply of plain text can be the answer after this number of consecutive replies of plain text. */
+  readonly prose: { readonly text: string; readonly after: number } | null;
   readonly thinking: string;
   readonly cut: boolean;
   readonly usage: Usage;

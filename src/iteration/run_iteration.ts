@@ -30,6 +30,7 @@ const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
 const PLAN_BYTES = 64_000;
 const NOT_RUN = "The reply to the last call has code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
+const PROSE = "The model did not use the required format, so no code computed this answer";
 const CUT_NOTE = "The length limit of the model cut your last reply: only its complete parts counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
@@ -50,7 +51,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
     ? await act(frame, { input, asked, reply: asked.parsed.reply, recorder })
-    : await giveUp(asked, { ...asked.parsed, recorder });
+    : await takeProse(frame, { input, asked, recorder }) ?? await giveUp(asked, { ...asked.parsed, recorder });
   const { result } = ended;
   if (result.kind === "cancelled") return ended;
   const reason = ("reason" in result ? result.reason : null) ?? (asked.cut ? CUT : null);
@@ -81,7 +82,7 @@ async function giveUp(
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
 ): Promise<Iterated> {
   await recorder.fail(reason);
-  const { thinking, fatal, temporary, model, text } = asked;
+  const { thinking, fatal, temporary, model, prose } = asked;
   const result: IterationResult = {
     kind: "failed",
     reason,
@@ -90,7 +91,7 @@ async function giveUp(
     fault,
     refused: null,
     unsupported: null,
-    prose: fault === "text" ? text : null,
+    prose: prose?.text ?? null,
     model,
     thinking,
     entries: [],
@@ -124,7 +125,43 @@ async function act(
   }
   const judged = await settleFinal(frame, { ...input, offered: input.offered(), final: reply.final, executed });
   const settled = asked.cut ? cutAnswer(judged) : judged;
-  const result = conclude(asked, { settled, executed, reply, last: input.last });
+  return finish(asked, { recorder, settled, executed, reply, last: input.last });
+}
+
+/** A model that repeats plain text may not know the format, so its text counts, if Vis has no doubt about it. */
+async function takeProse(
+  frame: IterationFrame,
+  { input, asked, recorder }: {
+    readonly input: IterationInput;
+    readonly asked: ModelCallOutcome;
+    readonly recorder: Recorder;
+  },
+): Promise<Iterated | null> {
+  const { prose } = asked;
+  if (prose === null || input.texts < prose.after) return null;
+  if (frame.extras.answerSchema !== null && !input.supported) return null;
+  const final = { answer: prose.text, answerType: "markdown", confidence: "low" } as const;
+  const strictly = { executed: NOTHING, refusedBefore: null, doubted: [] };
+  const settled = await settleFinal(frame, { ...input, ...strictly, offered: null, final });
+  if (settled?.kind !== "accepted") return null;
+  recorder.bindThinking();
+  await recorder.begin([]).catch(() => {});
+  const noted: Settled = { ...settled, final: { ...settled.final, notes: [...settled.final.notes, PROSE] } };
+  const reply: Reply = { thinking: "", code: [], next: NO_NEXT, final, repairs: [] };
+  return finish(asked, { recorder, settled: noted, executed: NOTHING, reply, last: input.last });
+}
+
+function finish(
+  asked: ModelCallOutcome,
+  { recorder, settled, executed, reply, last }: {
+    readonly recorder: Recorder;
+    readonly settled: Settled | null;
+    readonly executed: Executed;
+    readonly reply: Reply;
+    readonly last: boolean;
+  },
+): Iterated {
+  const result = conclude(asked, { settled, executed, reply, last });
   const store = recorder.ending({
     status: result.kind === "failed" ? "error" : "done",
     outcome: result.kind,
@@ -302,6 +339,7 @@ async function askModel(
     return {
       ...facts(),
       ...servedBy({ ...answer, text }, parsed),
+      prose: parsed.ok || parsed.prose === undefined || answer.finish === "length" ? null : proseOf(parsed.prose, hint),
       thinking: answer.reasoning || said,
       fatal: false,
       temporary: false,
@@ -315,12 +353,21 @@ async function askModel(
   }
 }
 
+const JSON_LIKE = /^(?:\{|\[\s*\{)/, NOT_PURE = /^[ \t]*(?:`{3}|~{3}|\{|\[\s*[{"])/m;
+
+/** If the text may have code or data for Vis, the model gets one more call. */
+function proseOf(text: string, hint: string): ModelCallOutcome["prose"] {
+  if (JSON_LIKE.test(text)) return { text, after: Infinity };
+  return { text, after: hint === "" && !NOT_PURE.test(text) ? 1 : 2 };
+}
+
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
 ): Omit<ModelCallOutcome, "traces" | "ms" | "usage" | "costUsd" | "provider" | "model"> {
   return {
     text: progress.text || null,
+    prose: null,
     parsed: { ok: false, reason: error.message, fault: brokeOff ? "broken" : "call" },
     thinking: progress.thinking,
     cut: false,

@@ -60,8 +60,6 @@ const MAX_CONSECUTIVE_ERRORS = 5;
 const MAX_RESTARTS = 3;
 const MAX_SANDBOX_NOTES = 20;
 
-const PROSE = "The model wrote this as plain text, not in the form that it was asked for";
-
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
 /** docs/internals/architecture.md has the table of the decisions between iterations. */
@@ -176,6 +174,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
+      texts: state.texts.length,
       // After a refusal, the last call would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
@@ -241,7 +240,8 @@ export class QueryLoop {
   #count(result: Finished): QueryReason | null {
     const { state } = this.#prepared;
     if (!("fault" in result) || result.fault === null) state.faults.clear();
-    if (result.kind !== "failed" || result.prose === null) state.prose = null;
+    if (result.kind !== "failed" || result.prose === null) state.texts.length = 0;
+    else state.texts.push(result.prose);
     if (result.entries.some((entry) => entry.result.ok)) {
       state.consecutiveErrors = 0;
       state.supported = true;
@@ -263,7 +263,7 @@ export class QueryLoop {
         if (result.unsupported !== null) return this.#unsupported(result.unsupported, result.refused ?? result.reason);
         if (result.fatal) return "provider";
         if (result.fault === null) return null;
-        return this.#prose(result.prose) ?? state.faults.add(result.fault, { ...result, text: result.reason });
+        return state.faults.add(result.fault, { ...result, text: result.reason });
       }
       case "refused":
         state.used++;
@@ -313,22 +313,6 @@ export class QueryLoop {
   #unsupported(answer: string, reason: string): QueryReason {
     this.#prepared.state.unsupported = { answer, reason };
     return "unsupported_answer";
-  }
-
-  /** A second consecutive reply of plain text is the answer if a block of the query has succeeded. If the request has a
-   * schema, the schema must accept the text. */
-  #prose(text: string | null): QueryReason | null {
-    const { state, extras } = this.#prepared;
-    const repeated = text !== null && state.prose !== null;
-    state.prose = text;
-    if (!repeated || !state.supported || text.trim() === "") return null;
-    const judged = extras.answerSchema?.judge({ text }) ?? null;
-    if (judged && !judged.ok) return null;
-    const answer = judged
-      ? { answer: judged.text, answerType: "text" as const, value: judged.value }
-      : { answer: text.trim(), answerType: "markdown" as const };
-    state.final = { ...answer, confidence: "low", notes: [PROSE] };
-    return "answered";
   }
 
   #restart(): void {

@@ -44,7 +44,8 @@ export class QueryState {
   isCutOff = false;
   thinking = "";
   thoughts = 0;
-  prose: string | null = null;
+  /** The consecutive replies of plain text. */
+  readonly texts: string[] = [];
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];

@@ -436,7 +436,7 @@ function compose(
     errors: state.errors,
     refused: extras.answerSchema?.refused ?? null,
     unusable: state.faults.unusable,
-    prose: state.prose,
+    prose: state.texts.at(-1) ?? null,
     unsupported: state.unsupported,
   }));
   const isTemporary = reason === "provider" ? state.temporary : reason === "cancelled" && signal.reason === SHUTDOWN;

@@ -13,19 +13,31 @@ Deno.test("runQuery() ends with an error when a template that cannot be filled i
   );
 });
 
-Deno.test("runQuery() takes plain text that is repeated as the answer once a block had a result", async () => {
-  await using engine = await startEngine([replyJson("const seen = 7"), "There are 7.", "There are 7 of them."]);
-  const result = await engine.ask("how many");
-  assert.deepEqual([result.reason, result.answer, result.confidence], ["answered", "There are 7 of them.", "low"]);
-  assert.match(result.notes.join(), /plain text/);
+Deno.test("runQuery() takes plain text that a model repeats as the answer, with low confidence and a note", async () => {
+  await using engine = await startEngine(["Hello.", "<think>Again?</think>\nHello! What shall I do?"]);
+  const result = await engine.ask("hello");
+  assert.deepEqual([result.reason, result.answer, result.confidence], ["answered", "Hello! What shall I do?", "low"]);
+  assert.match(result.notes.join(), /did not use the required format/);
 });
 
-Deno.test("runQuery() shows the text of a model that never keeps the format", async () => {
-  await using engine = await startEngine(Array(9).fill("I think it is 42."));
-  const result = await engine.ask("how many");
-  assert.deepEqual([result.status, result.reason], ["error", "unusable_replies"]);
-  assert.match(result.answer, /plain text[\s\S]*It wrote: I think it is 42\./);
-  assert.ok(engine.provider.requests.length <= 8);
+Deno.test("runQuery() gives a model that writes a fence for no block, or data, one more call", async () => {
+  for (
+    const text of ["Use:\n```python\nprint(1)\n```", "Use:\n```js\nimport { a } from './a.js';\n```", 'It is\n{"n": 1}']
+  ) {
+    await using engine = await startEngine([text, text, text]);
+    const result = await engine.ask("how?");
+    assert.deepEqual([result.reason, result.answer], ["answered", text]);
+  }
+});
+
+Deno.test("runQuery() ends with the text of a model that repeats plain text that is no answer", async () => {
+  for (const text of ["I have fixed the bug in src/a.ts.", "Done.", "The result: {{missing}}", '{ "n": 1, '.trim()]) {
+    await using engine = await startEngine(Array(9).fill(text));
+    const result = await engine.ask("Fix the bug in src/a.ts");
+    assert.deepEqual([result.status, result.reason], ["error", "unusable_replies"], text);
+    assert.ok(result.answer.includes(`It wrote: ${text}`), result.answer);
+    assert.equal(engine.provider.requests.length, 3);
+  }
 });
 
 Deno.test("runQuery() lets the same refusal through the second time, with low confidence and a note", async () => {

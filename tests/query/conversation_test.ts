@@ -61,9 +61,9 @@ Deno.test("twelve lines of at most 160 characters, 460 for the last; how many th
 Deno.test("failed and cancelled requests are marked, and messages sent meanwhile are next to their request", async () => {
   let sent: Promise<boolean> | undefined;
   await using engine = await startEngine([
-    "no object",
-    "no object",
-    "no object",
+    "null",
+    "null",
+    "null",
     replyJson("await new Promise((end) => setTimeout(end, 1))"),
     answers("It was done."),
     answers("It is over."),

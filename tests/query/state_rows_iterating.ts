@@ -78,12 +78,25 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "plain text twice in a row that no schema refuses, after a block had a result",
+    event: "plain text twice in a row, without a fence, data or a call",
+    next: "ended: `answered`, confidence low, with a note",
+    drive: async () => {
+      for (const before of [[], [WORKS]]) {
+        await play([...before, "There is one.", "There is one."], ({ result }) => {
+          ended(result, "answered", /^There is one\.$/);
+          assert.deepEqual([result.confidence, result.notes.length], ["low", 1]);
+        });
+      }
+    },
+  },
+  {
+    state: "iterating",
+    event: "plain text three times in a row that Vis would not refuse as a final",
     next: "ended: `answered`, confidence low, with a note",
     drive: () =>
-      play([WORKS, "There is one.", "There is one."], ({ result }) => {
-        ended(result, "answered", /^There is one\.$/);
-        assert.deepEqual([result.confidence, result.notes.length], ["low", 1]);
+      play(Array(3).fill("Run:\n```sh\nls\n```"), ({ result }) => {
+        ended(result, "answered", /ls/);
+        assert.equal(result.confidence, "low");
       }),
   },
   {

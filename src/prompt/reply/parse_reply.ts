@@ -79,7 +79,8 @@ function replyIn(text: string): ParsedReply {
   if (found && "reason" in found) return failure(found.fault, found.reason);
   const reply = found ?? fromFences(body, fences);
   if (reply) return { ok: true, reply: reply.thinking === "" ? { ...reply, thinking } : reply };
-  return unreadable(body, fences);
+  const read = unreadable(body, fences);
+  return !read.ok && read.fault === "text" ? { ...read, prose: unquoted.trim() } : read;
 }
 
 function failure(fault: ReplyFault, reason: string): ParsedReply {
@@ -272,6 +273,8 @@ function fromFences(body: string, fences: readonly Fence[]): Reply | null {
     prose += body.slice(at, fence.start);
     at = fence.end;
   }
+  const isText = (prose + body.slice(at)).trim() !== "";
+  if (isText && blocks.every(({ expr }) => onlyLinks(expr))) return null;
   const cut = fences.some((fence) => !fence.closed) ? ["the reply was cut off: its last fence was dropped"] : [];
   return {
     thinking: prose.slice(0, 4_000).trim(),
@@ -280,6 +283,17 @@ function fromFences(body: string, fences: readonly Fence[]): Reply | null {
     final: null,
     repairs: [...isNamed(code) ? [] : [FENCED], ...cut],
   };
+}
+
+const LINK =
+  /\b(?:import\b[^"'`();=]*|export\s*[{*][^"'`();=]*\bfrom\s*)["'][^"'\n]*["'];?|\bexport\s*\{[^{}"'`();=]*\};?/g;
+const MAX_LINKS_CHARS = 4_000;
+
+/** A block cannot link modules, so such a fence in a text is an example. */
+function onlyLinks(expr: string): boolean {
+  if (expr.length > MAX_LINKS_CHARS) return false;
+  const rest = expr.replace(LINK, "");
+  return rest !== expr && rest.replace(/\/\/.*|\/\*[^]*?\*\//g, "").trim() === "";
 }
 
 function blocksOf(code: readonly Fence[]): Reply["code"] {
@@ -295,7 +309,10 @@ function unreadable(body: string, fences: readonly Fence[]): ParsedReply {
   const start = body.search(START);
   const begins = `it begins "${oneLine(body, 80)}"`;
   if (start === -1) {
-    return failure("text", `The reply has no JSON object of the expected form, and no TypeScript code: ${begins}`);
+    return failure(
+      "text",
+      `The reply has no JSON object of the expected form, and no TypeScript code to run: ${begins}`,
+    );
   }
   return failure("json", `The JSON object in the reply cannot be read: ${syntaxError(body.slice(start))}`);
 }

@@ -30,7 +30,13 @@ export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut
 
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
-  | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };
+  | {
+    readonly ok: false;
+    readonly reason: string;
+    readonly fault: ReplyFault;
+    /** The text of a reply with the fault "text", without thinking. */
+    readonly prose?: string;
+  };
 
 const THINKING = ["thinking", "thought", "thoughts", "reasoning"];
 const CODE = ["code", "blocks", "codeblocks"];

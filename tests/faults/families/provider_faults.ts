@@ -39,7 +39,8 @@ const PASSING: Readonly<Record<string, (text: string) => MockReply>> = {
   "no finish reason": (text) => ({ text, fault: "no_finish" }),
   "not streamed": (text) => ({ text, fault: "not_streamed" }),
   "empty stream": () => ({ fault: "empty" }),
-  "prose": () => ({ text: "I shall look into it." }),
+  // With a fence, so that two of these replies in a row are no answer.
+  "prose": () => ({ text: "I shall look into it:\n```sh\nls\n```" }),
   "half an object": () => ({ text: '{"thinking": "and then' }),
   "null": () => ({ text: "null" }),
   "429, retry after 0": () => ({ status: 429, headers: { "retry-after": "0" } }),

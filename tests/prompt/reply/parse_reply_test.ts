@@ -230,3 +230,19 @@ Deno.test("parseReply() names the tool of a call that is written as text", () =>
     );
   }
 });
+
+Deno.test("parseReply() reads a text whose fences only link modules as plain text, and runs each other fence", () => {
+  const links = [
+    "import { a } from './a.js'",
+    'import * as b from "b";\nexport { b };',
+    "// a.js\nexport * from './a.js'",
+  ];
+  for (const code of links) {
+    const parsed = parseReply(`Use:\n\`\`\`js\n${code}\n\`\`\`\nThat is all.`);
+    assert.ok(!parsed.ok && parsed.fault === "text" && parsed.prose?.endsWith("That is all."), code);
+  }
+  for (const code of ["import a from 'a'\na()", "export const a = 1", "await import('a')"]) {
+    assert.ok(parseReply(`Use:\n\`\`\`js\n${code}\n\`\`\``).ok, code);
+  }
+  assert.ok(parseReply("```js\nimport 'a'\n```").ok, "without text, the model means to run it");
+});

@@ -10,8 +10,8 @@ const SHOWN: ScriptedReply = { text: replyJson("1", { thinking: "Half of it." })
 const HIDDEN: ScriptedReply = { text: '{"final": {"answer": "Half', failAfter: CUT_OFF };
 const TOOL_CALL = '<tool_call>{"name": "search"}</tool_call>';
 
-function prose(number: number): string {
-  return `${PROSE} (${number})`;
+function claim(number: number): string {
+  return `I ran the tests. (${number})`;
 }
 
 function paused(
@@ -33,7 +33,7 @@ export const CALLS: readonly StateRow[] = [
     next: "ended: `unusable_replies`, with a sentence about the model",
     drive: async () => {
       const same: readonly (readonly [readonly string[], RegExp])[] = [
-        [[1, 2, 3].map(prose), /^The model script replied 3 times in a row with plain text/],
+        [[1, 2, 3].map(claim), /^The model script replied 3 times in a row with plain text/],
         [[TOOL_CALL, TOOL_CALL, TOOL_CALL], /with tool calls/],
         [["", "", ""], /with an empty text/],
         [["null", "null", "null"], /with an empty text/],
@@ -48,7 +48,7 @@ export const CALLS: readonly StateRow[] = [
       }
       const five = [PROSE, TOOL_CALL, PROSE, "", PROSE];
       await play(five, ({ result }) => ended(result, "unusable_replies", /replied 5 times in a row/));
-      const apart = [PROSE, PROSE, WORKS, PROSE, PROSE, ANSWERS];
+      const apart = [claim(1), claim(2), WORKS, claim(3), claim(4), ANSWERS];
       await play(apart, ({ result }) => ended(result, "answered"));
     },
   },
