@@ -145,7 +145,6 @@ export async function readImageFile(path: string, name = path): Promise<Image> {
 async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const { size, isFile } = await Deno.stat(path);
-    // A device or a pipe may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(

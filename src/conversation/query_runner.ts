@@ -360,7 +360,6 @@ interface Resting {
   cancel(): void;
 }
 
-/** The pool stops the least recently used idle child first. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;

@@ -282,7 +282,6 @@ export class BoundVariables {
     if (this.#isTaken(name) && !SYSTEM.includes(name)) throw absent(name);
     const most = Math.min(maxBytes, MAX_BYTES);
     const { size, type } = index.get(name)?.summary ?? {};
-    // The index knows the size of a large text, so the child need not load the text.
     if (type === "string" && (size ?? 0) > most) throw tooLarge(name, most);
     if (session.living === null) return await this.#readStored(name, most);
     try {

@@ -15,7 +15,6 @@ const NAMES = "think|thinking|thoughts?|reason|reasoning(?:_content)?|reflection
 const CHANNEL = "<\\|?channel\\|?>\\s*";
 const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
 
-/** docs/internals/protocol.md lists models of each family. */
 const FAMILIES: readonly Family[] = [
   { open: `<(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, close: `</(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, starts: "<" },
   { open: `◁(?:${NAMES})▷`, close: `◁/(?:${NAMES})▷`, starts: "◁" },

@@ -11,7 +11,6 @@ import type {
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** The node keeps the list of its children, because repeated walks would otherwise list the fields again. */
 const CHILDREN = Symbol("children");
 
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {

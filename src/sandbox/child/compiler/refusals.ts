@@ -76,7 +76,6 @@ function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Ident
   return null;
 }
 
-/** One error reports all fixed names, so that one correction is enough. */
 function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | null {
   const found = program.body.flatMap(declaredIdentifiers).filter(({ name }) => FIXED_NAMES.has(name));
   const [first] = found;

@@ -227,7 +227,7 @@ export class RealmVariables {
     if (typeof value === "function") this.functions.learn(value, made);
   }
 
-  /** The end of the next block saves a variable with `user`. */
+  /** The next end of a block saves a variable with `user`. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;
