@@ -51,7 +51,7 @@ export async function writeConfigFile(
   }
 }
 
-/** The list stores a hash of each file's text, so a change of a file ends the user's trust in the file. */
+/** The list stores a hash of each file's text, so each change of a file needs new trust. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

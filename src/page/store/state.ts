@@ -20,7 +20,7 @@ export function askToken(why = ""): void {
   void drawn().then(() => elements.token.current?.focus());
 }
 
-/** Error texts of the server name commands, which the user must run where the server runs. */
+/** Error texts of the server can name commands, which the user must run where the server runs. */
 export function placeOfCommands(text: string): string {
   const named = /\bvis (?:approvals|auth|config|db|doctor|extensions|models|serve)\b/.exec(text);
   if (named === null) return "";
