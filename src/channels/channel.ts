@@ -126,7 +126,7 @@ export interface ScreenRequest extends OpenRequest {
 }
 
 export interface Peer {
-  /** Resolves when the client has closed the input, with an error if Vis could open no session for the client. */
+  /** Resolves when the client has closed the connection, with an error if Vis could open no session for the client. */
   readonly ended: Promise<unknown>;
   close(): Promise<void>;
 }

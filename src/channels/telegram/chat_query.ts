@@ -140,7 +140,7 @@ export class ChatQuery {
       } catch (error) {
         if (!(error instanceof BusyError)) throw error;
       }
-      // Another process has the lock of the conversation, or runs this query.
+      // The branch is busy, or another process runs this query.
       await this.#parts.clock.sleep(LOOK_AGAIN_MS, this.#signal);
     }
   }

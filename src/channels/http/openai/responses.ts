@@ -51,7 +51,7 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Clients send the reasoning of earlier responses back, which Vis ignores. */
+/** Clients may send the reasoning of earlier responses back, which Vis ignores. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
