@@ -186,7 +186,7 @@ class Thread {
     });
   }
 
-  /** The message arrives before the answer, so the next step reads the message. Another window may have answered. */
+  /** The message arrives before the answer, so the next step reads the message. Another client may have answered. */
   async #refuse(
     { id }: ApprovalQuestion,
     { turn, text }: { readonly turn: Turn; readonly text: string },

@@ -108,7 +108,7 @@ function choose(at: number): void {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/** A prompt `review` of the user takes precedence over `/review`. */
+/** A prompt file `review` takes precedence over `/review`. */
 export async function typedRequest(typed: string): Promise<TypedRequest> {
   const command = typedCommand(typed);
   if (command === null) return { text: typed };

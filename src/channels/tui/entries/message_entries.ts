@@ -152,7 +152,7 @@ function endLines(
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   return [
-    // Vis does not know the time and the steps of a lost request.
+    // A lost request can have neither steps nor a time.
     ...(iterations === 0 && ms === 0 ? [] : [counted(iterations, "step"), elapsedText(ms)]),
     ...amounts.spent({ usage, costUsd }),
     ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),
