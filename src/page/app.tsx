@@ -7,7 +7,7 @@ import { Page } from "./views/page.tsx";
 import { applyTheme, showKeys } from "./views/sidebar.tsx";
 import { reveal } from "./views/thread_view.tsx";
 
-const WRONG = "The server rejected this token: it is wrong or has expired.";
+const WRONG = "The server rejected this token: it is wrong or expired.";
 
 function refused(): void {
   dropToken();

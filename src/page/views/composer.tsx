@@ -117,7 +117,7 @@ function Activity(): JSX.Element | null {
       ? ""
       : "Working",
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
-    isElsewhere && "runs in another process",
+    isElsewhere && "runs elsewhere",
     question.value ? "" : doing.value,
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];

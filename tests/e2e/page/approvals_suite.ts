@@ -192,7 +192,7 @@ inBrowser("answers the question of a request that another process runs", {
   const asked = elsewhere(rig);
   await page.locator("#list li a, #list li button").first().click();
   await question(page).getByText("Allow Vis to open doors?").waitFor();
-  await page.locator("#activity", { hasText: /^Waiting for your answer · .*runs in another process/ }).waitFor();
+  await page.locator("#activity", { hasText: /^Waiting for your answer · .*runs elsewhere/ }).waitFor();
   assert.match(await page.title(), /^Waiting for you · /);
   await question(page).getByLabel("Why not").fill("not today");
   await press(page, /^No$/);

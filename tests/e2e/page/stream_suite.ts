@@ -54,7 +54,7 @@ inBrowser("shows a request that another process runs, while it runs and once it 
   assert.deepEqual(await page.locator("#folder").textContent(), "work");
   const first = engine.ask("Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
-  await page.locator("#activity", { hasText: "runs in another process" }).waitFor();
+  await page.locator("#activity", { hasText: "runs elsewhere" }).waitFor();
   assert.deepEqual([await page.locator("#cancel").isVisible(), await page.locator("#send").isEnabled()], [true, true]);
   elsewhere.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();

@@ -82,7 +82,7 @@ Deno.test("flags of similar programs for settings and approvals name --set", asy
       /^vis: unknown setting '-c model=m'\n\(Vis has --set KEY=VALUE; -c continues the latest/,
     ],
     [["--config", "model=m"], /\(Vis has --set KEY=VALUE, a setting for this run\)/],
-    [["--allowedTools", "Bash"], /--set web\.hosts=example\.org lets web\.get reach a host/],
+    [["--allowedTools", "Bash"], /--set web\.hosts=example\.org lets the web functions reach a host/],
     [["--disallowedTools", "Bash"], /--set extensions\.deny=NAME/],
   ];
   for (const [flags, says] of cases) {
