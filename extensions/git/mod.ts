@@ -7,6 +7,7 @@ import {
   defineExtension,
   type EnvironmentView,
   fn,
+  type FunctionOptions,
   gitFolderOf,
   smallTextFile,
   z,
@@ -28,7 +29,7 @@ import { gh, type GhOptions, ghReads } from "./github.ts";
 import { checkGit, PATHS_FIRST } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
-import { inFolder } from "./refs_and_paths.ts";
+import { inFolder, repoOf } from "./refs_and_paths.ts";
 import { adviceBelow } from "./repository.ts";
 import {
   merge,
@@ -505,9 +506,21 @@ export default defineExtension({
   ].map((symbol) => ({
     ...symbol,
     ...NAME_FIRST.includes(symbol.name) ? { before: afterName } : {},
+    // Paths already begin with the folder of the repository.
+    ...symbol.action === undefined || PATHS_FIRST.includes(symbol.name) ? {} : { action: withRepo(symbol.action) },
     fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }),
   })),
 });
+
+function withRepo(action: NonNullable<FunctionOptions["action"]>) {
+  return (...args: readonly unknown[]) => {
+    const repo = repoOf(args);
+    return {
+      ...typeof action === "function" ? action(...args) : action,
+      ...repo === undefined ? {} : { folder: repo },
+    };
+  };
+}
 
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path));

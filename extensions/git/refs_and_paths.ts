@@ -195,10 +195,8 @@ export function columns(line: string): readonly string[] {
  * `paths`, the first argument has paths. An option `repo` names a repository below the workspace. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (around, ...options) => {
-    const repo = options.flatMap((one: unknown) =>
-      isRecord(one) && typeof one["repo"] === "string" ? [one["repo"]] : []
-    );
-    const env = repo[0] === undefined ? around : await inRepository(around, repo[0]);
+    const repo = repoOf(options);
+    const env = repo === undefined ? around : await inRepository(around, repo);
     const args = options.map((one: unknown) => {
       if (!isRecord(one)) return one;
       const { repo: _, ...rest } = one;
@@ -216,6 +214,10 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
     });
     return fromTop(await run(env, ...given), (path) => relative(workspace, resolve(root, path)) || ".");
   };
+}
+
+export function repoOf(args: readonly unknown[]): string | undefined {
+  return args.map((one) => isRecord(one) ? one["repo"] : undefined).find((repo) => typeof repo === "string");
 }
 
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join, resolve } from "node:path";
 import git from "../../../extensions/git/mod.ts";
+import { calledAction } from "../../../src/domain/query/host_call.ts";
 import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import { type EnvironmentView, validate } from "../../../src/extension/mod.ts";
 import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
@@ -128,6 +129,24 @@ below("without a repository, git names the repositories below the workspace", as
   for (const name of ["mono", "tools"]) await Deno.remove(join(around, name, ".git"), { recursive: true });
   await assert.rejects(call("status"), /git\.init\(\) makes one/);
   assert.equal(await promptOf(view), "");
+});
+
+Deno.test("the words of a call name the repository below the workspace", () => {
+  const done = (name: string, ...args: unknown[]): string => {
+    const found = validate(git).symbols.find((one) => one.name === name);
+    if (found?.kind !== "function" || typeof found.action !== "function") throw new Error(`git.${name} has no words`);
+    const { done, subject } = calledAction(found.action(...args), args);
+    return `${done} ${subject}`.trim();
+  };
+  const of = { repo };
+  assert.equal(done("commit", "slug: trim", { ...of, all: true }), "committed slug: trim in tools");
+  assert.equal(done("status", of), "read git status in tools");
+  assert.equal(done("branch", of), "listed branches in tools");
+  assert.equal(done("branch", "fix", { ...of, switch: true }), "changed branch fix in tools");
+  assert.equal(done("push", undefined, of), "pushed in tools");
+  assert.equal(done("gh", ["pr", "list"], of), "ran gh pr list in tools");
+  assert.equal(done("rebase", { continue: true, repo }), "continued a rebase in tools");
+  assert.equal(done("commit", "slug: trim"), "committed slug: trim");
 });
 
 below("git refuses a repository elsewhere, a link, and a .git that is no folder of its own", async (there) => {
