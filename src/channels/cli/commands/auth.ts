@@ -1,13 +1,15 @@
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, someOf, visibleText } from "../../../domain/kit/text.ts";
-import type {
-  KeyReport,
-  LoginChoice,
-  ModelReport,
-  ModelsReport,
-  ProviderReport,
-  RefreshReport,
+import {
+  type KeyReport,
+  type LoginChoice,
+  type ModelReport,
+  type ModelsReport,
+  OTHER_SERVER,
+  type ProviderReport,
+  type RefreshReport,
+  serverAddress,
 } from "../../../domain/admin_reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings_section.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
@@ -72,7 +74,7 @@ async function nameOf(
   { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
 ): Promise<string | null> {
   if (given === undefined) return await choose({ admin, services, io });
-  if (given !== ANOTHER.name || admin.loginNames().includes(given)) return given;
+  if (given !== OTHER_SERVER.name || admin.loginNames().includes(given)) return given;
   if (keyStdin) throw new UsageError("Cannot add a server: --key-stdin reads only a key; leave out --key-stdin");
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError("Cannot add a server: Vis has no terminal to ask for its address; set VIS_BASE_URL instead");
@@ -91,8 +93,8 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: no provider is named; name one of ${admin.loginNames().join(", ")}`);
   }
-  const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], io);
-  if (name === ANOTHER.name) return await another({ admin, services, io });
+  const { name, need, start } = await chooseLogin([...await admin.loginChoices(), OTHER_SERVER], io);
+  if (name === OTHER_SERVER.name) return await another({ admin, services, io });
   if (start !== undefined) {
     throw new ConfigError(`Cannot use ${name}: the server is not running; ${start}, then log in again`);
   }
@@ -221,12 +223,10 @@ function line({ provider, shown, from, address = "", need, fix }: KeyReport): st
   return `${provider.padEnd(18)} ${state}${address === "" ? "" : `; ${address}`}`;
 }
 
-const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
-
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need, start }, at) => {
-    const key = start !== undefined || name === ANOTHER.name
+    const key = start !== undefined || name === OTHER_SERVER.name
       ? ""
       : need === "optional"
       ? " (no key needed)"
@@ -279,8 +279,9 @@ async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
 
 async function address(io: Io): Promise<string> {
   for (let time = 1;; time++) {
-    const text = (await io.askLine("Address, such as http://127.0.0.1:8080/v1: ")).trim().replace(/\/+$/, "");
-    if (URL.canParse(text) && /^https?:/.test(text)) return text;
+    const text = await io.askLine("Address, such as http://127.0.0.1:8080/v1: ");
+    const found = serverAddress(text);
+    if (found !== null) return found;
     if (time === TRIES) {
       throw new UsageError(
         `Cannot add the server ${oneLine(text, 200)}: its address is not an http or https URL; write one such as ` +

@@ -1,7 +1,9 @@
 import { matchesKey } from "@earendil-works/pi-tui";
+import { type NewServer, OTHER_SERVER, serverAddress } from "../../../domain/admin_reports.ts";
+import { someOf } from "../../../domain/kit/text.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat } from "../text/one_line.ts";
-import { wrapped } from "../text/wrapped.ts";
+import { brokenLine, wrapped } from "../text/wrapped.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput } from "./widgets.ts";
 
@@ -46,7 +48,7 @@ export class LoginPanel extends BasePanel {
     return [
       ...wrapped(this.#told, width),
       ...(this.#byKey ? this.#input.render(width) : []),
-      ...(status === "" ? [] : wrapped(status, width)),
+      ...(status === "" ? [] : brokenLine(status, width)),
     ];
   }
 
@@ -102,5 +104,98 @@ export class LoginPanel extends BasePanel {
   #done(note: string): void {
     this.#next();
     this.parts.act.tell(note === "" ? `Logged in to ${this.#provider}` : flat(note));
+  }
+}
+
+interface Question {
+  readonly input: LineInput;
+  readonly told: string;
+  readonly take: (text: string) => void;
+}
+
+const EXAMPLE = "http://127.0.0.1:8080/v1";
+
+export class ServerPanel extends BasePanel {
+  readonly title = `Add ${OTHER_SERVER.title}`;
+  readonly hint = "Enter · Esc";
+  override readonly rows = 8;
+  readonly #next: () => void;
+  #question: Question = {
+    input: new LineInput({ prompt: "Address: " }),
+    told: `Type the address of the server, such as ${EXAMPLE}`,
+    take: (text) => this.#askKey(text),
+  };
+
+  constructor(parts: PanelParts, { next }: { readonly next: () => void }) {
+    super(parts);
+    this.#next = next;
+  }
+
+  protected override draw({ width }: { readonly width: number }): readonly string[] {
+    const { told, input } = this.#question;
+    const status = this.status();
+    return [
+      ...wrapped(flat(told), width).slice(0, 4),
+      ...input.render(width),
+      ...(status === "" ? [] : brokenLine(status, width)),
+    ];
+  }
+
+  protected override key(data: string): void {
+    const { input, take } = this.#question;
+    if (matchesKey(data, "enter")) take(input.value.trim());
+    else input.handle(data);
+  }
+
+  protected override get clickable(): boolean {
+    return false;
+  }
+
+  protected override back(): void {
+    this.#next();
+  }
+
+  #askKey(text: string): void {
+    const baseUrl = serverAddress(text);
+    if (baseUrl === null) {
+      throw new Error(`Cannot use the address ${text}: it is not an http or https URL; type one such as ${EXAMPLE}`);
+    }
+    this.#question = {
+      input: new LineInput({ prompt: "Key: ", hidden: true }),
+      told: `Paste the key of ${baseUrl}, or press Enter if it needs none.`,
+      take: (key) => this.#try({ baseUrl, key }),
+    };
+  }
+
+  #try(server: Pick<NewServer, "baseUrl" | "key">): void {
+    this.load("models", {
+      work: async (signal) => await (await this.parts.providers()).tryServer(server, signal),
+      then: ({ models, problem, refused }) => {
+        if (refused) {
+          throw new Error(
+            `Cannot use ${server.baseUrl}: ${server.key === "" ? "it needs a key" : "it rejected this key"}; type ${
+              server.key === "" ? "the" : "another"
+            } key`,
+          );
+        }
+        const [first = ""] = models;
+        if (models.length === 1) return this.#add({ ...server, model: first });
+        this.#question = {
+          input: new LineInput({ prompt: "Model: " }),
+          told: first === ""
+            ? `Type the name of a model. Vis could not list the models: ${problem}`
+            : `Type the name of a model, or press Enter for ${first}. The server offers ${someOf(models, 12)}.`,
+          take: (text) => this.#add({ ...server, model: text || first }),
+        };
+      },
+    });
+  }
+
+  #add(server: NewServer): void {
+    if (server.model === "") throw new Error("Cannot add the server: the name of its model is empty; type a name");
+    this.load("server", {
+      work: async () => await (await this.parts.providers()).addServer(server),
+      then: (provider) => this.leaveFor(() => this.parts.act.useModel({ provider, name: server.model })),
+    });
   }
 }

@@ -1,11 +1,11 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/admin_reports.ts";
+import { type LoginChoice, type ModelReport, type ModelsReport, OTHER_SERVER } from "../../../domain/admin_reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
-import { LoginPanel } from "./login_panel.ts";
+import { LoginPanel, ServerPanel } from "./login_panel.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { filterInput, type LineInput, List, movement, row } from "./widgets.ts";
 
@@ -156,7 +156,10 @@ export class ModelPicker extends BasePanel {
     );
     const isNamed = typed !== "" && !known && present.provider !== "" && !this.#isSentence(typed);
     const own: readonly Item[] = isNamed ? [{ kind: "typed", provider: present.provider, name: typed }] : [];
-    const logins = fuzzyFilter([...this.#logins], typed, ({ name, title }) => `${name} ${title}`);
+    const logins = [
+      ...fuzzyFilter([...this.#logins], typed, ({ name, title }) => `${name} ${title}`),
+      ...isOtherServer(typed) ? [OTHER_SERVER] : [],
+    ];
     const others: readonly Item[] = logins.length === 0 ? [] : [
       { kind: "provider", name: "Log in", told: "Enter asks for the key" },
       ...logins.map((choice) => ({ kind: "login", choice } as const)),
@@ -210,7 +213,7 @@ export class ModelPicker extends BasePanel {
     if (item.kind === "login") {
       const { name, title, need } = item.choice;
       const facts = [need === "device-login" ? "in the browser" : ""];
-      const column = Math.max(...this.#logins.map((login) => login.name.length));
+      const column = Math.max(...[...this.#logins, OTHER_SERVER].map((login) => login.name.length));
       return [row(`  ${flat(name, 60).padEnd(column)}`, { detail: flat(title), facts, ...place })];
     }
     const { provider, model } = this.#present;
@@ -234,11 +237,14 @@ export class ModelPicker extends BasePanel {
     this.#fill();
   }
 
-  #logIn({ name, start }: LoginChoice): void {
+  #logIn(choice: LoginChoice): void {
+    const { name, start } = choice;
     if (start !== undefined) throw new Error(`Cannot use ${name}: the server is not running; ${start}`);
     const { parts } = this;
     const next = (): void => parts.act.open(new ModelPicker(parts));
-    parts.act.open(new LoginPanel(parts, { provider: name, next }));
+    parts.act.open(
+      choice === OTHER_SERVER ? new ServerPanel(parts, { next }) : new LoginPanel(parts, { provider: name, next }),
+    );
   }
 }
 
@@ -256,13 +262,20 @@ function headed(name: string, { told, width }: { readonly told: string; readonly
   ];
 }
 
+const OTHER_WORDS = `${OTHER_SERVER.name} ${OTHER_SERVER.title} custom gateway litellm`.toLowerCase();
+
+/** A fuzzy match with so many words would find most sentences, which are requests. */
+function isOtherServer(typed: string): boolean {
+  return typed.toLowerCase().split(/\s+/).every((word) => OTHER_WORDS.includes(word));
+}
+
 function isServer({ need, start }: LoginChoice): boolean {
   return need === "optional" && start === undefined;
 }
 
 function keyOf(item: Item): string {
   if (item.kind === "provider") return `${item.name}/`;
-  if (item.kind === "login") return `log in ${item.choice.name}`;
+  if (item.kind === "login") return item.choice === OTHER_SERVER ? "log in" : `log in ${item.choice.name}`;
   if (item.kind === "demo") return "demo";
   return item.kind === "model" ? `${item.provider}/${item.model.name}` : "typed";
 }

@@ -4,6 +4,7 @@ import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ConversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
 import { InputsPanel } from "../../../../src/channels/tui/panels/inputs_panel.ts";
 import { Inspector } from "../../../../src/channels/tui/panels/inspector.ts";
+import { ServerPanel } from "../../../../src/channels/tui/panels/login_panel.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
 import type { Panel, PanelParts } from "../../../../src/channels/tui/panels/panel.ts";
@@ -24,6 +25,7 @@ const OPEN: Readonly<Record<string, (parts: PanelParts) => Panel>> = {
   inspector: (parts) => new Inspector(parts),
   modelPicker: (parts) => new ModelPicker(parts),
   palette: (parts) => new Palette(parts, entries),
+  serverPanel: (parts) => new ServerPanel(parts, { next: () => {} }),
   settingsPanel: (parts) => new SettingsPanel(parts, prefs),
   variableBrowser: (parts) => new VariableBrowser(parts),
 };
@@ -60,6 +62,7 @@ for (const [name, open] of Object.entries(OPEN)) {
       providers: () => Promise.resolve({ providers: [{ ...report, key: keyReport }], problem: HOSTILE, notes: [] }),
       models: () => Promise.resolve([{ provider: "one", source: "data", detail: HOSTILE, models }]),
       loginNames: () => ["other"],
+      tryServer: () => Promise.resolve({ models: [HOSTILE, HOSTILE], problem: HOSTILE, refused: false }),
       loginChoices: () => Promise.resolve([{ name: HOSTILE, title: HOSTILE, need: "optional" }]),
     };
     await using rig = await startPanels([

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
-import { LoginPanel } from "../../../../src/channels/tui/panels/login_panel.ts";
+import { LoginPanel, ServerPanel } from "../../../../src/channels/tui/panels/login_panel.ts";
 import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/admin_reports.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
@@ -227,11 +227,46 @@ Deno.test("ModelPicker logs in to a provider: a refused key is reported, a valid
   assert.ok(login instanceof LoginPanel);
   await rig.until(login, /Create a key at https:\/\/acme\.test\/keys/);
   type(login, ..."bad-key", KEYS.enter);
-  assert.doesNotMatch(await rig.until(login, /! Cannot save the key: acme rejected it \(no such key\)/), /bad-key/);
+  assert.doesNotMatch(await rig.until(login, /^! Cannot save the key: acme rejected it \(no such key\)/m), /bad-key/);
   type(login, ...Array<string>(7).fill(KEYS.backspace), ..."good-key", KEYS.enter);
   assert.equal(await rig.does("tell"), "Logged in to acme");
   assert.ok(rig.all("open").at(-1) instanceof ModelPicker);
   assert.deepEqual(saved, ["acme good-key"]);
+});
+
+Deno.test("ModelPicker adds another server: Vis asks for its address, its key and its model, and uses it", async () => {
+  const added: unknown[] = [];
+  const admin: Partial<ProviderAdmin> = {
+    ...fake({ providers: [], models: {}, logins: ["acme"] }),
+    tryServer: ({ key }) => Promise.resolve({ models: ["m-1", "m-2"], problem: "", refused: key !== "right" }),
+    addServer: (server) => Promise.resolve(`${added.push(server) && "127.0.0.1-8080"}`),
+  };
+  for (const [typed, name] of [["m-2", "m-2"], ["", "m-1"]] as const) {
+    await using rig = await startPanels([], { session: { provider: "", model: "" }, admin });
+    const picker = new ModelPicker(rig.parts);
+    await rig.until(picker, /Stopped/);
+    for (const words of ["hi there", "acme"]) {
+      type(picker, ...words);
+      assert.doesNotMatch(shown(picker), /OpenAI-compatible/);
+      type(picker, ...words.replace(/./g, KEYS.backspace));
+    }
+    type(picker, ..."custom");
+    assert.match(selected(picker), /other +another OpenAI-compatible server/);
+    type(picker, ...Array<string>(6).fill(KEYS.backspace), ..."other", KEYS.enter);
+    const panel = await rig.does("open");
+    assert.ok(panel instanceof ServerPanel);
+    type(panel, ..."127.0.0.1", KEYS.enter);
+    assert.match(shown(panel), /^! Cannot use the address 127\.0\.0\.1: it is not an http or https URL/m);
+    type(panel, KEYS.ctrl("u"), ..."http://127.0.0.1:8080/v1/", KEYS.enter);
+    assert.match(shown(panel), /Paste the key of http:\/\/127\.0\.0\.1:8080\/v1, or press Enter/);
+    type(panel, KEYS.enter);
+    await rig.until(panel, /^! Cannot use http:.*: it needs a key; type the key$/m);
+    type(panel, ..."right", KEYS.enter);
+    assert.match(await rig.until(panel, /The server offers m-1, m-2/), /^Model: *$/m);
+    type(panel, ...typed, KEYS.enter);
+    assert.deepEqual(await rig.does("useModel"), { provider: "127.0.0.1-8080", name });
+    assert.deepEqual(added.at(-1), { baseUrl: "http://127.0.0.1:8080/v1", key: "right", model: name });
+  }
 });
 
 Deno.test("ModelPicker explains how to start a server that does not run", async () => {
