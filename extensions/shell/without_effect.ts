@@ -25,8 +25,7 @@ const OF_HOME = /^~(?=\/|$)/;
 const TEMPORARY = [tmpdir(), "/tmp", "/var/tmp"];
 const UNKNOWN_PART = /\/?[^/]*[$*?[\\].*$/;
 
-/** On Linux, the wall hides files of the user outside the workspace, so `rm -rf` of such a file succeeds without an
- * effect. */
+/** On Linux, `rm -rf` of a file that the wall hides succeeds without an effect. */
 export function removalsOutside(
   command: string,
   { cwd, within, home = homedir() }: {

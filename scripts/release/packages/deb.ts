@@ -9,7 +9,7 @@ import { debianArchitecture } from "./debian_architecture.ts";
 const NAME = "vis-agent";
 
 const PROFILE = `/etc/apparmor.d/${NAME}`;
-/** Ubuntu 24.04 permits unprivileged user namespaces only with a profile, which an older AppArmor cannot read. */
+/** Ubuntu 24.04 permits unprivileged user namespaces only with a profile that AppArmor before 4.0 cannot read. */
 const AFTER_INSTALL = `#!/bin/sh
 set -e
 if [ "$1" = configure ] && [ -e /etc/apparmor.d/abi/4.0 ]; then
