@@ -272,7 +272,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads the stored version if no child runs. */
+  /** Reads the latest saved version if no child runs. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");

@@ -34,7 +34,7 @@ export interface HostCall {
 export interface SandboxOptions {
   readonly functions: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
-  /** If `onCall` throws, the model sees the error's name, message and `hint` without the stack. */
+  /** If `onCall` throws, the model sees the error without its stack. */
   readonly onCall: (call: HostCall) => Promise<unknown>;
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
