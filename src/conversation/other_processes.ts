@@ -1,4 +1,4 @@
-/** Processes exchange messages about a running query through states of the store, because they share nothing else. */
+/** Processes exchange messages about a running query through states of the store. */
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
