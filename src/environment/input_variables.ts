@@ -20,6 +20,8 @@ export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
   readonly encoding?: "utf-8";
+  /** If true, the request shows the end of a long text instead of its beginning. */
+  readonly showsEnd?: true;
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
@@ -88,7 +90,8 @@ function small(
   const what = parsed === undefined
     ? contents(text.length, { source, utf8 })
     : `${image.summary.shape}, from JSON${encodingText(utf8)}`;
-  return described(image, { what, label: source.label, text });
+  const { label, showsEnd = false } = source;
+  return described(image, { what, label, text, showsEnd });
 }
 
 async function large(
@@ -99,12 +102,13 @@ async function large(
   },
 ): Promise<InputVariable> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let chars = 0, preview = "";
+  let chars = 0, preview = "", tail = "";
   const reference = await store.putLarge(async function* () {
     for await (const piece of pieces) {
       refuseBinary(source, utf8);
       const text = decoder.decode(piece, { stream: true });
       if (preview.length < PREVIEW_CHARS) preview += text.slice(0, PREVIEW_CHARS);
+      if (source.showsEnd) tail = (tail + text).slice(-WHOLE_CHARS);
       chars += text.length;
       if (chars > MAX_CHARS) {
         throw new UsageError(
@@ -117,8 +121,12 @@ async function large(
   }());
   const known = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
   const image = imageOf(name, { summary: { ...known, ...facts(source.label) }, bytes: new Uint8Array() });
-  const text = describeInputVariables(name, { what: contents(chars, { source, utf8 }), label: source.label, preview });
-  return { image: { ...image, large: reference }, text, whole: null };
+  const about = { what: contents(chars, { source, utf8 }), label: source.label };
+  return {
+    ...{ image: { ...image, large: reference }, whole: null },
+    text: describeInputVariables(name, { ...about, preview }),
+    ...source.showsEnd ? { parts: [endOf(name, { ...about, text: tail })] } : {},
+  };
 }
 
 function imageOf(
@@ -130,18 +138,34 @@ function imageOf(
 
 function described(
   image: VariableImage,
-  { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
+  { what, label, text, showsEnd = false }: {
+    readonly what: string;
+    readonly label: string;
+    readonly text: string;
+    readonly showsEnd?: boolean;
+  },
 ): InputVariable {
   const { name } = image;
   const head = headOf(name, { what, label });
   const most = label === CHANGES_LABEL ? CHANGES_CHARS : WHOLE_CHARS;
   const described = describeInputVariables(name, { what, label, preview: text });
   if (text.length <= most) return { image, whole: { text: `${head}. All of it:]`, whole: text }, text: described };
+  if (showsEnd) return { image, whole: null, text: described, parts: [endOf(name, { what, label, text })] };
   if (label !== CHANGES_LABEL) return { image, whole: null, text: described };
   const shown = text.slice(0, text.lastIndexOf("\n", most) + 1 || most).toWellFormed();
   const cut =
     `${head}. Its first ${shown.length} characters; read the rest of the variable in code with ${name}.slice(${shown.length}):]`;
   return { image, whole: { text: cut, whole: shown }, text: described };
+}
+
+function endOf(
+  name: string,
+  { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
+): ShownInput {
+  const end = text.slice(-WHOLE_CHARS);
+  const shown = end.slice(end.indexOf("\n") + 1).toWellFormed();
+  const rest = `read the rest of the variable in code with ${name}.slice(0, -${shown.length})`;
+  return { text: `${headOf(name, { what, label })}. Its last ${shown.length} characters; ${rest}:]`, whole: shown };
 }
 
 export function isReviewedChanges({ name, summary }: VariableImage): boolean {

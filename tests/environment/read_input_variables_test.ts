@@ -4,14 +4,17 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { runs } from "../helpers/long_part.ts";
 
-async function given(text: string | Uint8Array, { json = false, piece = 1_000 } = {}) {
+async function given(text: string | Uint8Array, { json = false, piece = 1_000, source = {} } = {}) {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const pieces = async function* () {
     for (let at = 0; at < bytes.length; at += piece) yield await Promise.resolve(bytes.subarray(at, at + piece));
   };
   const store = await openStore({ path: ":memory:" });
   try {
-    const variable = await readInputVariables("context", { store, source: { label: "a.txt", json, pieces: pieces() } });
+    const variable = await readInputVariables("context", {
+      store,
+      source: { label: "a.txt", json, pieces: pieces(), ...source },
+    });
     let kept = "";
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { large } = variable.image;
@@ -42,6 +45,20 @@ Deno.test("readGiven() describes any text in one line of bounded length", async 
     assert.ok(told.length < 480, String(told.length));
     assert.doesNotMatch(told, /\n/);
   }
+});
+
+Deno.test("readGiven() shows the end of a text whose source asks for it, in whole lines", async () => {
+  for (const count of [1_000, 300_000]) {
+    const text = Array.from({ length: count }, (_, at) => `line ${at} ä\n`).join("");
+    const { parts = [] } = await given(text, { piece: 1 << 16, source: { showsEnd: true } });
+    const whole = parts[0]?.whole ?? "";
+    assert.ok(text.endsWith(whole) && whole.startsWith("line ") && whole.length > 7_900 && whole.length <= 8_000);
+    assert.match(
+      parts[0]?.text ?? "",
+      new RegExp(`Its last ${whole.length} characters; .*slice\\(0, -${whole.length}\\)`),
+    );
+  }
+  assert.equal((await given("short", { source: { showsEnd: true } })).whole?.whole, "short");
 });
 
 Deno.test("readGiven() parses JSON, and returns other input as text", async () => {

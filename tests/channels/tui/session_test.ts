@@ -117,7 +117,8 @@ Deno.test("a desktop notification reports an end or a question while another win
 Deno.test("/btw answers beside the conversation and leaves no trace", async () => {
   const gate = Promise.withResolvers<void>();
   const aside = { text: final(`Aside: a **monoid** ${"of endofunctors ".repeat(40)}END`), between: gate.promise };
-  await withScreen([final("Main: done"), aside], {}, async ({ screen, engine }) => {
+  const long = final(`${"a word ".repeat(1_500)}\n\nMain: done`);
+  await withScreen([long, aside], {}, async ({ screen, engine }) => {
     screen.type(`work${ENTER}`);
     await screen.until("Main: done");
     screen.type("\x0bbtw");
@@ -129,7 +130,7 @@ Deno.test("/btw answers beside the conversation and leaves no trace", async () =
     assert.ok(!written.includes("END"), "the words show while the model writes");
     gate.resolve();
     await screen.until((now) => now.includes("END") && !now.includes("answering …"));
-    assert.match(JSON.stringify(engine.provider.requests[1]), /the conversation so far, as Markdown/);
+    assert.match(JSON.stringify(engine.provider.requests[1]), /the conversation so far, as Markdown.*Main: done/);
     screen.type(ESC);
     await screen.until((now) => !now.includes("Aside"));
     const listed = await engine.conversations.list({ limit: 9 });

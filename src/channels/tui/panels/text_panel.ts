@@ -198,7 +198,7 @@ async function answered(
       ...{ signal, emit, only: "aside", images: Object.values(images).map(({ image }) => image) },
       variables: {
         ...givenVariables(variables),
-        ...(pieces ? { conversation: { label, json: false, encoding: "utf-8", pieces } } : {}),
+        ...(pieces ? { conversation: { label, json: false, encoding: "utf-8", showsEnd: true, pieces } } : {}),
       },
       onBranch: (made) => void (own.branch = made),
     });
