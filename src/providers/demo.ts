@@ -9,6 +9,7 @@ interface DemoReply {
 }
 
 interface Scene {
+  /** A request that works in each folder, or "". */
   readonly example: string;
   readonly takes: RegExp;
   replies(request: string): readonly DemoReply[];
@@ -20,7 +21,7 @@ const EDIT = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i
 
 const SCENES: readonly Scene[] = [
   {
-    example: "What is the mean of the amounts in data/sales.csv?",
+    example: "",
     takes: /\bmean\b.*\.csv\b/i,
     replies(request) {
       const path = /[\w./-]+\.csv\b/.exec(request)?.[0] ?? "";
@@ -67,7 +68,7 @@ shown`],
     },
   },
   {
-    example: "Use the function from before: what is 98765 cents in euros?",
+    example: "",
     takes: /\bfunction from before\b.*\bcents\b/i,
     replies(request) {
       const cents = centsIn(request);
@@ -81,7 +82,7 @@ shown`],
     },
   },
   {
-    example: "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.",
+    example: "",
     takes: EDIT,
     replies(request) {
       const [, path = "", wanted = "", old = ""] = EDIT.exec(request) ?? [];
@@ -100,7 +101,7 @@ change.diff`],
     },
   },
   {
-    example: "Find the access code in context.",
+    example: "",
     takes: /\bfind the access code\b/i,
     replies: () => [{
       thinking: "The text may be large: search it without printing it.",
@@ -146,8 +147,9 @@ for (const path of paths) {
 }
 const kinds = [...perKind].map(([kind, count]) => ({ kind, count })).sort((a, b) => b.count - a.count).slice(0, 8)
 const lines = await fs.count(".*")
+const size = [[paths.length, "file"], [lines, "line"]].map(([n, one]) => n === 1 ? \`1 \${one}\` : \`\${n} \${one}s\`)
 kinds`],
-      final: "{{paths.length}} files with {{lines}} lines:\n{{#kinds}}\n- {{kind}}: {{count}}\n{{/kinds}}",
+      final: "{{size.0}} with {{size.1}}:\n{{#kinds}}\n- {{kind}}: {{count}}\n{{/kinds}}",
     }],
   },
   {
@@ -188,8 +190,9 @@ files.length`],
 const readme = paths.find((path) => /^readme(\\.\\w+)?$/i.test(path)) ?? ""
 const text = readme === "" ? "" : await fs.readFile(readme)
 const begins = text === '' ? 'It has no README.' : text.slice(0, 600)
+const count = paths.length === 1 ? '1 file' : \`\${paths.length} files\`
 begins`],
-          final: "This folder has {{paths.length}} files. {{#readme}}Its {{readme}} begins:{{/readme}}\n\n{{begins}}",
+          final: "This folder has {{count}}. {{#readme}}Its {{readme}} begins:{{/readme}}\n\n{{begins}}",
         }];
       }
       return [{
@@ -199,9 +202,9 @@ const lines = text.split("\\n")
 const defines = [...text.matchAll(/^(?:export )?(?:async )?(?:function|class|interface|def|const|type) (\\w+)/gm)]
   .map(([, name]) => ({ name })).slice(0, 20)
 const begins = lines.slice(0, 12).join("\\n")
+const count = lines.length === 1 ? '1 line' : \`\${lines.length} lines\`
 defines`],
-        final:
-          `${path} has {{lines.length}} lines.{{#defines.length}} It defines:\n{{#defines}}\n- {{name}}\n{{/defines}}\n` +
+        final: `${path} has {{count}}.{{#defines.length}} It defines:\n{{#defines}}\n- {{name}}\n{{/defines}}\n` +
           "{{/defines.length}}\n\nIt begins:\n\n```\n{{begins}}\n```",
       }];
     },
@@ -209,7 +212,7 @@ defines`],
 ];
 
 const WHAT = "This is the demo: it plays scripted replies and is not a model.";
-const ADD_ONE = "To work with a model: vis auth login.";
+const ADD_ONE = "To work with a model: /model in interactive mode, or the command vis auth login.";
 const OF_AN_ITERATION = 4;
 const FAILED = / → ((?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) [^]*)/;
 
@@ -223,7 +226,7 @@ export function demoReply(texts: readonly string[]): string {
   const request = texts[1] ?? "", context = texts.at(-1) ?? "";
   const scene = SCENES.find(({ takes }) => takes.test(request));
   if (!scene) {
-    const list = SCENES.map(({ example }) => `- ${example}`).join("\n");
+    const list = SCENES.flatMap(({ example }) => example === "" ? [] : [`- ${example}`]).join("\n");
     return replyText({
       thinking: "No scripted reply fits this request.",
       final: `${WHAT} It answers small requests such as these:\n\n${list}\n\n${ADD_ONE}`,

@@ -82,7 +82,7 @@ Deno.test("demoProvider() lists, counts, calculates and explains the context", a
       ["What is the mean of the amounts in missing.csv?", /^The demo could not do that: ERROR /],
       [
         "Write a poem",
-        /^This is the demo: it plays scripted replies and is not a model\. [^]*- What is 12 \* 34[^]*vis auth login/,
+        /^This is the demo: it plays scripted replies and is not a model\. [^]*- What is 12 \* 34[^]*\/model[^]*vis auth login/,
       ],
     ];
     for (const [request, answer] of cases) {
@@ -90,5 +90,17 @@ Deno.test("demoProvider() lists, counts, calculates and explains the context", a
       assert.match(result.answer, answer, request);
       assert.equal(result.status, "done", request);
     }
+  });
+});
+
+Deno.test("demoProvider() offers requests that work in a folder with one file of one line", async () => {
+  await withDemo({ "notes.md": "TODO one" }, async ({ engine }) => {
+    const { answer } = await engine.ask("Write a poem");
+    const offered = [...answer.matchAll(/^- (.*)$/gm)].map(([, request = ""]) => request);
+    assert.ok(offered.length > 4);
+    const answers: string[] = [];
+    for (const request of [...offered, "Explain notes.md"]) answers.push((await engine.ask(request)).answer);
+    assert.doesNotMatch(answers.join("\n"), /could not|\b1 (?:files|lines)/);
+    assert.match(answers.join("\n"), /^1 file with 1 line:[^]*This folder has 1 file\.[^]*notes\.md has 1 line\./m);
   });
 });
