@@ -60,7 +60,7 @@ Deno.test("migrate() refuses a file that was changed after it ran", async () => 
   await assert.rejects(run(db, changed), {
     name: "StoreError",
     code: "unavailable",
-    message: /V1__schema\.sql differs/,
+    message: /V1__schema\.sql of its schema differs/,
   });
 });
 
