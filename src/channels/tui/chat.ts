@@ -52,7 +52,7 @@ interface Elsewhere {
   cancelling: boolean;
 }
 
-interface RequestBudget {
+export interface RequestBudget {
   readonly steps: number | null;
   readonly costUsd: number | null;
   readonly reasoning: NonNullable<AskOptions["reasoning"]> | null;

@@ -11,7 +11,7 @@ import { endedPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
-import type { SessionSpend, WaitingMessage } from "./chat.ts";
+import type { RequestBudget, SessionSpend, WaitingMessage } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Panel } from "./panels/panel.ts";
 import { amounts, fitted, flat } from "./text/one_line.ts";
@@ -200,17 +200,19 @@ interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
   readonly steps?: QueryProgress["spent"] | undefined;
+  readonly thinking?: RequestBudget["reasoning"];
   readonly git: string;
   readonly home: string;
 }
 
 export function footerLine(
-  { session, spent, steps, git, home }: FooterFacts,
+  { session, spent, steps, thinking, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
   const { walls, sentBytes } = spent;
   const parts = [
     session.model === "" ? "no model" : `${session.provider} ${session.model}`,
+    thinking ? `thinking ${thinking}` : "",
     walls === null ? "" : walls.length === 0 ? "no walls" : walls.length === WALLS ? "walled" : "partly walled",
     git === "" ? "" : `git ${git}`,
     steps ? `step ${steps.used} of ${steps.budget}` : spent.steps === 0 ? "" : amounts.count(spent.steps, "step"),

@@ -906,7 +906,7 @@ export class Screen implements PanelActions {
       input: (width) => this.#input.lines(width),
       footer: {
         ...{ session: this.#session, spent, steps: progress?.spent, git: this.#git },
-        home: this.#parts.userHome,
+        ...{ thinking: this.chat.budget.reasoning, home: this.#parts.userHome },
       },
     };
   }

@@ -21,6 +21,10 @@ Deno.test("footerLine() shows model, walls, branch, steps, size, cost and folder
     " anthropic model-9 · walled · git main* · step 3 of 20 · 12.3 KB · $0.01 · ~/src/日本語",
   );
   const { steps: _, ...idle } = facts;
+  assert.match(
+    footerLine({ ...facts, thinking: "deep" }, { width: 80, theme }),
+    / model-9 · thinking deep · walled · /,
+  );
   const at = (walls: string[]): string =>
     footerLine({ ...idle, git: "", spent: { ...facts.spent, walls } }, { width: 120, theme });
   assert.equal(at(["realm"]), " anthropic model-9 · partly walled · 7 steps · 12.3 KB · $0.01 · ~/src/日本語");

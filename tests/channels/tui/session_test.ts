@@ -15,6 +15,8 @@ Deno.test("/think and /budget hold for the next requests", async () => {
       const [typed, told] of [
         ["/think", "Thinking: auto (choose quick, balanced, deep, auto)"],
         ["/think hard", "Unknown level hard. Choose quick"],
+        ["/think deep", /Thinking: deep from the next request on[^]* script · thinking deep/],
+        ["/think auto", /Thinking: auto from the next request on[^]* script(?! · thinking)/],
         ["/think deep", "Thinking: deep from the next request on"],
         ["/budget", "may take as much as the settings say"],
         ["/budget much", "Write a number of steps or an amount"],
