@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e8e4c4fd21d566e1126a9c7bb99921b3f4130ae8c9bd846f8934a90ded6dde76
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 17e9b27ba22c22979e1e7bc2dcd156acb889e058ea5a73fc0dce0735af801a9c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -465,8 +465,10 @@ export interface RequestPlace {
   /** The path is the top of the repository of the workspace, and can be the workspace. The key is absent if Vis opens no
    * repository there. */
   readonly root?: string;
-  /** `home` is the folder of Vis, or null if Vis has none. */
+  /** `home` is the folder of Vis for the tenant, or null if Vis has none. */
   readonly home: string | null;
+  /** Without a tenant, the user runs Vis on the command line or in interactive mode. */
+  readonly tenant?: string;
   /** Extensions must not read files that match these patterns. */
   readonly secrets: readonly string[];
 }

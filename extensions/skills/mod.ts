@@ -66,8 +66,8 @@ export default defineExtension({
       name: `skills.read(${JSON.stringify(name)})`,
       doc: description,
     })),
-  requests: async ({ workspace, root, home, secrets }) =>
-    (await findSkills({ workspace, root, home, secrets })).skills.map(({ name, description }) => ({
+  requests: async (place) =>
+    (await findSkills(placesOf(place))).skills.map(({ name, description }) => ({
       name,
       doc: description,
       text: `Read the skill ${name}, and follow it.\n\n$ARGUMENTS`,
@@ -148,7 +148,10 @@ async function search(env: EnvironmentView): Promise<Found> {
 
 /** Another tenant must not see skills in the home folder of the user. */
 function placesOf(
-  { workspace, root, home = null, secrets, tenant }: EnvironmentView,
+  { workspace, root, home = null, secrets, tenant }: Pick<
+    EnvironmentView,
+    "workspace" | "root" | "home" | "secrets" | "tenant"
+  >,
 ): Parameters<typeof findSkills>[0] {
   return {
     workspace,

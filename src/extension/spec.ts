@@ -87,8 +87,10 @@ export interface RequestPlace {
   /** The path is the top of the repository of the workspace, and can be the workspace. The key is absent if Vis opens no
    * repository there. */
   readonly root?: string;
-  /** `home` is the folder of Vis, or null if Vis has none. */
+  /** `home` is the folder of Vis for the tenant, or null if Vis has none. */
   readonly home: string | null;
+  /** Without a tenant, the user runs Vis on the command line or in interactive mode. */
+  readonly tenant?: string;
   /** Extensions must not read files that match these patterns. */
   readonly secrets: readonly string[];
 }

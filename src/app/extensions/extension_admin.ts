@@ -249,12 +249,15 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return await extensionCommands(this.#settings, this.#parts);
   }
 
-  async requests(named: readonly string[] = []): ReturnType<ExtensionAdmin["requests"]> {
-    const settings = this.#settings;
-    const { workspace, home } = settings, secrets = secretsIn(settings, workspace);
-    const root = rootOf(settings, this.#parts.env);
-    const place = { workspace, ...(root === null ? {} : { root }), home, secrets };
-    const folders = await discoverFolders({ ...settings, paths: named.map((path) => resolve(path)) });
+  async requests(
+    named: readonly string[] = [],
+    { root = rootOf(this.#settings, this.#parts.env) }: { readonly root?: string | null } = {},
+  ): ReturnType<ExtensionAdmin["requests"]> {
+    const settings = this.#settings, { workspace, tenant } = settings;
+    const home = tenantHome(settings.home, tenant), secrets = secretsIn(settings, workspace);
+    const place = { workspace, ...(root === null ? {} : { root }), home, secrets, ...(tenant ? { tenant } : {}) };
+    const found = await discoverFolders({ ...settings, paths: named.map((path) => resolve(path)) });
+    const folders = settings.locked ? found.filter((one) => one.place !== "project") : found;
     const { loaded } = await buildRegistry(settings, this.#parts, { folders });
     const lists = await Promise.allSettled(loaded.map(async ({ requests }) => await requests?.(place) ?? []));
     return lists.flatMap((list) => list.status === "fulfilled" ? list.value : [])

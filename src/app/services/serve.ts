@@ -10,6 +10,7 @@ import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { isAllAddresses, isLoopback } from "../../domain/kit/addresses.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { isBelow } from "../../domain/kit/files.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/admin_reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
@@ -71,7 +72,7 @@ export async function serve(
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       workspaces,
       budget: settings.config.budget,
-      suggestions: suggestionsIn(settings),
+      suggestions: suggestionsIn(request, { settings, parts }),
       ...undoOf(request, { settings, parts }),
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
@@ -136,7 +137,11 @@ async function extensionsOf(
 
 const KEPT_WORKSPACES = 16;
 
-function suggestionsIn({ home, readFolders }: Pick<Settings, "home" | "readFolders">): HttpParts["suggestions"] {
+function suggestionsIn(
+  { extension, locked }: ServeRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
+): HttpParts["suggestions"] {
+  const { home, readFolders } = settings;
   const known = new BoundedMap<string, WorkspaceFiles>(KEPT_WORKSPACES);
   return {
     files: async (workspace, letters) => {
@@ -145,7 +150,19 @@ function suggestionsIn({ home, readFolders }: Pick<Settings, "home" | "readFolde
       known.set(workspace, files);
       return await files.like(letters);
     },
-    prompts: async (workspace) => (await promptFiles({ workspace, home })).prompts,
+    prompts: async ({ workspace, tenant }) => {
+      const { prompts } = await promptFiles({ workspace, home });
+      const admin = new AppExtensionAdmin({ ...settings, workspace, tenant }, parts);
+      // Conversations reach the repository around the workspace under the same condition.
+      const root = locked || workspace !== settings.workspace ? null : rootOf(settings, parts.env);
+      // `vis doctor` reports why Vis cannot read extensions.
+      const offered = await admin.requests(extension, { root }).catch(() => []);
+      const all = [
+        ...prompts,
+        ...offered.map(({ name, doc, text }) => ({ name, detail: oneLine(visibleText(doc), 80), text })),
+      ];
+      return all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
+    },
   };
 }
 

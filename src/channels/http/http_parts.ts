@@ -12,6 +12,11 @@ import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import type { Runs } from "./live_runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
+export interface SuggestionPlace {
+  readonly workspace: string;
+  readonly tenant: string;
+}
+
 /** The caller closes these parts, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
@@ -26,7 +31,7 @@ export interface HttpParts {
   readonly suggestions: {
     files(workspace: string, letters: string): Promise<readonly string[]>;
     prompts(
-      workspace: string,
+      place: SuggestionPlace,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
   /** The function is undefined if the server may not change files. `changes` contains ids, separated by commas. */

@@ -212,6 +212,38 @@ Deno.test("serve() a list of tokens replaces the single one", async () => {
   }
 });
 
+Deno.test("serve() lists skills with the prompts, which precede them, and the skills of a tenant only for it", async () => {
+  await using at = await place();
+  const skill = async (home: string, name: string) => {
+    await Deno.mkdir(join(home, "skills", name), { recursive: true });
+    await Deno.writeTextFile(join(home, "skills", name, "SKILL.md"), `---\ndescription: Does ${name}\n---\n`);
+  };
+  await skill(join(at.workspace, ".vis"), "release");
+  await skill(join(at.workspace, ".vis"), "tidy");
+  await skill(at.home, "of-user");
+  await skill(join(at.home, "tenants/acme"), "of-acme");
+  await Deno.mkdir(join(at.workspace, ".vis/prompts"));
+  await Deno.writeTextFile(join(at.workspace, ".vis/prompts/tidy.md"), "Tidy all");
+  const tokens = join(at.home, "tokens.jsonc");
+  const [own, other] = ["own-token-0123456789", "acme-token-0123456789"];
+  const listed = [{ name: "own", token: own }, { name: "acme", token: other, tenant: "acme" }];
+  await Deno.writeTextFile(tokens, JSON.stringify({ tokens: listed.map((one) => ({ ...one, scope: "write" })) }));
+  const server = await at.serve({ tokens, token: undefined });
+  const names = ["release", "tidy", "of-user", "of-acme"];
+  const texts = async (token: string) => {
+    const { items } = (await read(server, "/api/v1/prompts", token)).value;
+    const found: readonly { name: string; description: string; text: string }[] = items;
+    return found.filter(({ name }) => names.includes(name)).map((one) => Object.values(one).join(" | "));
+  };
+  try {
+    const skillOf = (name: string) => `${name} | Does ${name} | Read the skill ${name}, and follow it.\n\n$ARGUMENTS`;
+    assert.deepEqual(await texts(own), ["tidy | Tidy all | Tidy all", skillOf("of-user"), skillOf("release")]);
+    assert.deepEqual(await texts(other), ["tidy | Tidy all | Tidy all", skillOf("of-acme"), skillOf("release")]);
+  } finally {
+    await server.close();
+  }
+});
+
 Deno.test("serve() refuses tokens in a folder that requests can read", async () => {
   await using at = await place();
   const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };

@@ -44,7 +44,7 @@ const EXTENSIONS = [{
 
 const SUGGESTIONS: HttpParts["suggestions"] = {
   files: (_workspace, letters) => Promise.resolve([`src/${letters}.ts`]),
-  prompts: (workspace) => Promise.resolve([{ name: "review", detail: workspace, text: "Review $ARGUMENTS" }]),
+  prompts: ({ workspace }) => Promise.resolve([{ name: "review", detail: workspace, text: "Review $ARGUMENTS" }]),
 };
 
 export async function startRig(

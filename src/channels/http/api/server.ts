@@ -4,7 +4,7 @@ import { readImage } from "../../../domain/images.ts";
 import { settledWithin } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { SearchHitSchema } from "../../search_hit_schema.ts";
-import type { Env, HttpParts } from "../http_parts.ts";
+import type { Env, HttpParts, SuggestionPlace } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, findConversation, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
@@ -45,7 +45,8 @@ server.get(
   validQuery(schema.FilesQuery),
   async (c) => {
     const { q, ...place } = c.req.valid("query");
-    return c.json({ items: await c.env.parts.suggestions.files(await workspaceOf(c, place), q) });
+    const { workspace } = await placeOf(c, place);
+    return c.json({ items: await c.env.parts.suggestions.files(workspace, q) });
   },
 );
 
@@ -53,14 +54,14 @@ server.get(
   "/prompts",
   describe(
     "listPrompts",
-    "List the prompts of the user and of a workspace; further words replace $ARGUMENTS in a text",
+    "List the prompts of the user and of a workspace, and requests of extensions, such as skills; further words replace $ARGUMENTS in a text",
     {
       200: schema.PromptListSchema,
     },
   ),
   validQuery(schema.PlaceQuery),
   async (c) => {
-    const prompts = await c.env.parts.suggestions.prompts(await workspaceOf(c, c.req.valid("query")));
+    const prompts = await c.env.parts.suggestions.prompts(await placeOf(c, c.req.valid("query")));
     return c.json({ items: prompts.map(({ name, detail, text }) => ({ name, description: detail, text })) });
   },
 );
@@ -78,12 +79,12 @@ server.post(
   },
 );
 
-async function workspaceOf(
-  { env: { parts } }: Context<Env>,
+async function placeOf(
+  { env: { parts }, var: { caller } }: Context<Env>,
   { conversation, workspace }: z.infer<typeof schema.PlaceQuery>,
-): Promise<string> {
-  if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
-  return servedWorkspace(parts, workspace);
+): Promise<SuggestionPlace> {
+  if (conversation !== undefined) return await findConversation(parts.conversations, conversation);
+  return { workspace: servedWorkspace(parts, workspace), tenant: caller.tenant };
 }
 
 server.get(
