@@ -1,6 +1,15 @@
+import { readlinkSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
-import { advised, clip, commandText, type EnvironmentView, isWithin, readForeignJson } from "@vis/extension";
+import { dirname, join, resolve, sep } from "node:path";
+import {
+  advised,
+  clip,
+  commandText,
+  type EnvironmentView,
+  isWithin,
+  readForeignJson,
+  smallTextFile,
+} from "@vis/extension";
 import { Git, plainReason, spawnOf } from "./git.ts";
 import { currentBranch } from "./refs_and_paths.ts";
 import { askFor, remoteOf } from "./remotes.ts";
@@ -14,6 +23,8 @@ interface Ran {
   readonly text: string;
   /** The value of `text` with `--json`, and of an API call. */
   readonly json?: unknown;
+  /** The address of the changed pull request or issue. */
+  readonly url?: string;
   readonly truncated?: boolean;
 }
 
@@ -60,14 +71,26 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** Other flags of gh read or write files, start a browser, read the user's variables (`--jq`), or lead to another
  * repository. */
-const VALUE_FLAGS: readonly string[] =
-  ("json limit state label author assignee base head title body search milestone reviewer reason job workflow " +
-    "branch status event user subject attempt match-head-commit add-label remove-label add-assignee remove-assignee " +
-    "add-reviewer remove-reviewer").split(" ");
+const VALUE_FLAGS: Readonly<Record<string, RegExp>> = {
+  // Several `repo:`, `org:` or `user:` and OR find issues of other repositories.
+  search: /^(?!.*\bOR\b)[^:()]*$/,
+  ...matching(/^[\w.-]*[\w-][\w.-]*$/, "workflow"),
+  ...matching(/^\d+$/, "limit job attempt"),
+  ...matching(
+    /^[^]*$/,
+    "json state label author assignee base head title body milestone reviewer reason branch status event user subject " +
+      "match-head-commit add-label remove-label add-assignee remove-assignee add-reviewer remove-reviewer",
+  ),
+};
 const PLAIN_FLAGS: readonly string[] =
   ("comments log log-failed draft patch name-only approve request-changes required rebase squash merge auto " +
     "disable-auto delete-branch failed undo paginate").split(" ");
-const MAX_BYTES = 1 << 20, TIMEOUT_MS = 120_000, LONGEST_TEXT = 8_000;
+const LISTS = /^(?:json|label|assignee|reviewer|(?:add|remove)-\w+)$/;
+const MAX_BYTES = 1 << 20, TIMEOUT_MS = 120_000, LONGEST_TEXT = 4_000;
+
+function matching(pattern: RegExp, flags: string): Readonly<Record<string, RegExp>> {
+  return Object.fromEntries(flags.split(" ").map((flag) => [flag, pattern]));
+}
 
 export function ghReads(args: unknown): boolean {
   try {
@@ -99,7 +122,19 @@ export async function gh(
     if (head === "") throw advised(new Error(`${cannot}: no branch is checked out`), advice);
     return head;
   };
-  if (command.ofBranch && words.length === 0) words.push(ofHead("name a branch or a number"));
+  if (!await hasLogin(host)) {
+    throw advised(
+      new Error(`${cannot}: gh has no login for ${host} in ~/.config/gh`),
+      `ask the user to run gh auth login --hostname ${host}`,
+    );
+  }
+  if (command.ofBranch && words.length === 0) {
+    const branch = ofHead("name a branch or a number");
+    if (/^\d+$/.test(branch)) {
+      throw advised(new Error(`${cannot}: gh would take the branch ${branch} for a number`), "name the pull request");
+    }
+    words.push(branch);
+  }
   if (name === "pr create") {
     const branch = flags.get("head") ?? ofHead("pass --head");
     flags.set("head", branch);
@@ -111,14 +146,14 @@ export async function gh(
       );
     }
   }
+  // In the question, a long text must not hide what follows.
+  const sorted = [...flags].sort(([, one], [, other]) => (one ?? "").length - (other ?? "").length);
   const whole = [
     "gh",
-    ...name === "api"
-      ? ["api", "--method=GET", `--hostname=${host}`]
-      : [...name.split(" "), `--repo=${host}/${repository}`],
-    ...[...flags].map(([flag, value]) => value === null ? `--${flag}` : `--${flag}=${value}`),
-    ...words.length === 0 ? [] : ["--"],
+    ...name.split(" "),
     ...name === "api" ? words.map((word) => `repos/${repository}/${word}`) : words,
+    ...name === "api" ? ["--method=GET", `--hostname=${host}`] : [`--repo=${host}/${repository}`],
+    ...sorted.map(([flag, value]) => value === null ? `--${flag}` : `--${flag}=${value}`),
   ];
   const exact = commandText(whole, {}), shown = `${host}/${repository}`;
   if (exact.length > LONGEST_TEXT) {
@@ -139,6 +174,7 @@ export async function gh(
   });
   const { code, stdout, stderr, timedOut, truncated } = await spawnOf(env)(whole, {
     ...{ asUser: true, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, env: ENVIRONMENT },
+    onBegin: () => refuseSettings(env, cannot),
   }).catch((error: unknown) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     throw advised(new Error(`${cannot}: gh is not installed`), "ask the user to install gh and run gh auth login");
@@ -147,9 +183,11 @@ export async function gh(
   if (timedOut) throw new Error(`${cannot}: gh ran longer than ${TIMEOUT_MS / 1000} s, the limit`);
   if (code !== 0 && stdout.trim() === "") throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const json = flags.has("json") || name === "api" ? jsonOf(stdout) : undefined;
+  const [url] = command.changes ? /^https:\/\/\S+$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? [] : [];
   return {
     code,
     text: stdout || stderr,
+    ...url === undefined ? {} : { url },
     ...json === undefined ? {} : { json },
     ...truncated ? { truncated } : {},
   };
@@ -173,10 +211,13 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   // `refuseSettings` checks the usual folder only.
   GH_CONFIG_DIR: "",
   XDG_CONFIG_HOME: "",
+  // gh keeps logs there, so the folder of this call.
+  TMPDIR: ".",
   GH_PROMPT_DISABLED: "1",
   GH_NO_UPDATE_NOTIFIER: "1",
   GH_DEBUG: "",
   GH_FORCE_TTY: "",
+  CLICOLOR_FORCE: "0",
   NO_COLOR: "1",
 };
 
@@ -198,17 +239,23 @@ function parsed(given: unknown): Parsed {
       "ask the user to run other commands",
     );
   }
+  if (args.some((arg) => arg.includes("\0"))) throw new TypeError(`${cannot}: an argument has a NUL character`);
   const flags = new Map<string, string | null>(), words: string[] = [];
   const rest = args.slice(name.split(" ").length);
   while (rest.length > 0) {
     const arg = rest.shift() ?? "";
     if (!arg.startsWith("-")) {
       const word = name === "api" ? arg.replace(/^\/?(?:repos\/\{owner\}\/\{repo\}\/)?/, "") : arg.replace(/^#/, "");
-      words.push(checkedWord(word, cannot));
+      words.push(checkedWord(word, { cannot, isPath: name === "api" }));
       continue;
     }
     const [, flag = "", value] = /^--([a-z-]+)(?:=([^]*))?$/.exec(arg) ?? [];
-    const isText = VALUE_FLAGS.includes(flag) || flag === "comment" && name !== "pr review";
+    const form = flag === "comment" && name !== "pr review"
+      ? /^[^]*$/
+      : Object.hasOwn(VALUE_FLAGS, flag)
+      ? VALUE_FLAGS[flag]
+      : undefined;
+    const isText = form !== undefined;
     const isPlain = PLAIN_FLAGS.includes(flag) || flag === "comment" && name === "pr review";
     if (!isText && !isPlain || name === "api" && flag !== "paginate") {
       throw advised(
@@ -220,7 +267,11 @@ function parsed(given: unknown): Parsed {
     if (isText === (text === undefined)) {
       throw new TypeError(`${cannot}: --${flag} ${isText ? "needs a value" : "takes no value"}`);
     }
+    if (text !== undefined && !form?.test(text)) {
+      throw new TypeError(`${cannot}: git.gh does not take ${JSON.stringify(clip(text, 100))} for --${flag}`);
+    }
     const before = flags.get(flag);
+    if (before !== undefined && !LISTS.test(flag)) throw new TypeError(`${cannot}: --${flag} is given twice`);
     flags.set(flag, text === undefined ? null : before ? `${before},${text}` : text);
   }
   const lacking = command.needs?.find((flag) => !flags.has(flag));
@@ -232,31 +283,67 @@ function parsed(given: unknown): Parsed {
 }
 
 /** Another address, or a path with dots, could lead to another repository. */
-function checkedWord(word: string, cannot: string): string {
-  if (
-    /^[^\s\\?#%:]+(?::[^\s\\?#%:/][^\s\\?#%:]*)?(?:\?[\w=&.,-]*)?$/.test(word) && !word.split(/[/?]/).includes("..")
-  ) return word;
+function checkedWord(
+  word: string,
+  { cannot, isPath }: { readonly cannot: string; readonly isPath: boolean },
+): string {
+  const form = isPath ? /^[^\s\\?#%:]+(?:\?[\w=&.,-]*)?$/ : /^[^\s\\?#%:]+(?::[^\s\\?#%:/][^\s\\?#%:]*)?$/;
+  if (form.test(word) && !word.split(/[/?]/).includes("..")) return word;
   throw advised(
-    new TypeError(`${cannot}: ${JSON.stringify(clip(word, 100))} is not a number, a branch or a path`),
+    new TypeError(
+      `${cannot}: ${JSON.stringify(clip(word, 100))} is not ${isPath ? "a path of the API" : "a number or a name"}`,
+    ),
     "gh runs in the repository of the remote only",
   );
 }
 
-/** Commands could have changed settings in the workspace, which lead gh to another host. */
+/** Commands could change settings in the workspace, which lead gh to another program or host. */
 async function refuseSettings({ root, workspace }: EnvironmentView, cannot: string): Promise<void> {
+  const named = settingsFiles().find((path) => leadsInto(root ?? workspace, path));
+  if (named === undefined) return;
+  throw advised(
+    new Error(`${cannot}: ${named} leads into the workspace, where commands can change it`),
+    "ask the user to run gh",
+  );
+}
+
+function settingsFiles(): readonly [config: string, hosts: string] {
   const folder = join(homedir(), ".config/gh");
-  for (const path of [folder, join(folder, "config.yml"), join(folder, "hosts.yml")]) {
-    const real = await Deno.realPath(path).catch(() => path);
-    if (!isWithin(real, root ?? workspace)) continue;
-    throw advised(
-      new Error(`${cannot}: the settings of gh are in ${real}, which commands can change`),
-      "ask the user to run gh",
-    );
+  return [join(folder, "config.yml"), join(folder, "hosts.yml")];
+}
+
+/** A link may name a file that is missing until a command makes it, so each link of the path counts. */
+function leadsInto(top: string, path: string, left = 40): boolean {
+  const [first = "", ...rest] = path.split(sep).filter((name) => name !== "");
+  let at = `${sep}${first}`;
+  for (const [index, name] of ["", ...rest].entries()) {
+    at = join(at, name);
+    if (isWithin(at, top) || left === 0) return true;
+    const target = linkOf(at);
+    if (target !== null) return leadsInto(top, resolve(dirname(at), target, ...rest.slice(index)), left - 1);
+  }
+  return false;
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null; // The path is not a link.
   }
 }
 
+/** A remote can name any host, and gh would send a token of the user there. */
+async function hasLogin(host: string): Promise<boolean> {
+  if (host === "github.com") return true;
+  const [, hosts] = settingsFiles();
+  const text = await smallTextFile(hosts, { links: true }) ?? "";
+  return text.split("\n").some((line) => line.trimEnd().toLowerCase() === `${host}:`);
+}
+
 function placeOf(url: string): { readonly host: string; readonly repository: string } | null {
-  const address = /^(?:https?|ssh):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url) ??
+  const address = /^https?:\/\/(?:[^/@]*@)?([^/:]+)\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url) ??
+    /^ssh:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url) ??
     /^(?:[^/@:]*@)?([^/@:]+):\/?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url);
   const [, host = "", repository = ""] = address ?? [];
   if (!/^[\w.-]+$/.test(host) || repository.split("/").some((part) => /^\.+$/.test(part))) return null;

@@ -486,13 +486,11 @@ export default defineExtension({
         const name = Array.isArray(args) ? args.slice(0, 2).join(" ") : "";
         return { doing: `running gh ${name}`, done: `ran gh ${name}`, things: "times", named: 0 };
       },
-      outcome: ({ code, text }: { readonly code: number; readonly text: string }) =>
-        code === 0
-          ? /^https:\/\/\S+$/m.exec(text.trim().split("\n").at(-1) ?? "")?.[0] ?? ""
-          : { ok: false, text: `exit code ${code}` },
+      outcome: ({ code, url = "" }: { readonly code: number; readonly url?: string }) =>
+        code === 0 ? url : { ok: false, text: `exit code ${code}` },
       args: z.tuple([z.array(z.string()).min(1).describe("args"), options({ remote: ref }).optional()]),
       misnamed: { stdout: "text", output: "text", data: "json", exitCode: "code" },
-      returns: "{code, text, json?, truncated?}",
+      returns: "{code, text, json?, url?, truncated?}",
       examples: ['await git.gh(["pr", "create", "--title", "Fix the parser", "--body", "Why and how"])'],
     }),
     fn("init", (env: EnvironmentView, options?: { readonly branch?: string }) => init(env, options), {

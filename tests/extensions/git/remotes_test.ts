@@ -527,11 +527,11 @@ Deno.test(
     await withGh(async ({ env, asked, calls }) => {
       const ran = await gh(env, ["pr", "view", "--json", "number"]);
       assert.deepEqual(ran, { code: 0, text: '{"number": 12}', json: { number: 12 } });
-      assert.equal(await calls(), "pr\nview\n--repo=github.com/ada/there\n--json=number\n--\nmain\n/dev/null\n");
+      assert.equal(await calls(), "pr\nview\nmain\n--repo=github.com/ada/there\n--json=number\n/dev/null\n");
       await gh(env, ["api", "repos/{owner}/{repo}/pulls/12/comments?per_page=100", "--paginate"]);
       assert.equal(
         await calls(),
-        "api\n--method=GET\n--hostname=github.com\n--paginate\n--\nrepos/ada/there/pulls/12/comments?per_page=100\n/dev/null\n",
+        "api\nrepos/ada/there/pulls/12/comments?per_page=100\n--method=GET\n--hostname=github.com\n--paginate\n/dev/null\n",
       );
       assert.deepEqual(asked.map(({ what, scope, lasting }) => ({ what, scope, lasting })), [
         { what: "read github.com/ada/there with gh", scope: "reading github.com/ada/there with gh", lasting: true },
@@ -556,11 +556,11 @@ Deno.test(
       assert.deepEqual({ text, json }, { text: "https://github.com/ada/there/pull/1", json: undefined });
       assert.equal(
         await calls(),
-        "pr\ncreate\n--repo=github.com/ada/there\n--title=Fix\n--body=-w\n$(date)\n--base=main\n--head=main\n/dev/null\n",
+        "pr\ncreate\n--repo=github.com/ada/there\n--title=Fix\n--base=main\n--head=main\n--body=-w\n$(date)\n/dev/null\n",
       );
       assert.equal(asked.length, 1);
       assert.equal(asked[0]?.what, "run gh pr create as you in github.com/ada/there");
-      assert.match(asked[0]?.exact ?? "", /--title=Fix '--body=-w\n\$\(date\)'/);
+      assert.match(asked[0]?.exact ?? "", /--title=Fix --base=main --head=main '--body=-w\n\$\(date\)'$/);
       assert.equal(asked[0]?.lasting, false);
     }, { prints: "https://github.com/ada/there/pull/1" });
   },
@@ -591,14 +591,26 @@ const REFUSED: Readonly<Record<string, readonly [args: readonly string[], why: R
   "another repository by a flag": [["pr", "view", "1", "--repo", "a/b"], /does not know the flag --repo/],
   "another repository by an address": [
     ["pr", "view", "https://github.com/a/b/pull/1"],
-    /not a number, a branch or a path/,
+    /is not a (?:number or a name|path of the API)/,
   ],
   "a file as the text": [["pr", "comment", "1", "--body-file=/etc/passwd"], /does not know the flag --body-file/],
   "a file as a short flag": [["pr", "comment", "1", "-F/etc/passwd"], /does not know the flag -F/],
   "a browser": [["pr", "view", "--web"], /does not know the flag --web/],
   "a filter that reads variables": [["pr", "list", "--json", "number", "--jq", "env"], /does not know the flag --jq/],
+  "a search of other repositories": [
+    ["pr", "list", "--search", "repo:ada/secret"],
+    /does not take "repo:ada\/secret" for --search/,
+  ],
+  "a search with OR": [["issue", "list", "--search", "a OR b"], /does not take "a OR b" for --search/],
+  "a path as a number": [["run", "view", "--job=../../../user/repos"], /does not take .* for --job/],
+  "a title twice": [["pr", "edit", "1", "--title=A", "--title=B"], /--title is given twice/],
+  "a NUL": [["pr", "view", "1\0"], /has a NUL character/],
+  "a long text": [
+    ["pr", "comment", "1", "--body", "x".repeat(4_000)],
+    /has 40\d\d characters, and the limit is 4000; write/,
+  ],
   "another method of the API": [["api", "pulls", "--method", "POST"], /does not know the flag --method/],
-  "another path of the API": [["api", "../../user"], /not a number, a branch or a path/],
+  "another path of the API": [["api", "../../user"], /is not a (?:number or a name|path of the API)/],
   "a pull request without text": [["pr", "create", "--title", "x"], /it needs --body/],
   "a flag without its value": [["pr", "list", "--limit"], /--limit needs a value/],
 };
@@ -618,15 +630,33 @@ Deno.test("a plan may read with git.gh, and may not change", () => {
   assert.equal(ghReads(["pr", "merge", "12", "--squash"]), false);
 });
 
+Deno.test("git.gh sends tokens only to github.com and to hosts with a login", { ignore }, async () => {
+  await withGh(async ({ env, asked, home, repo, calls }) => {
+    await repo.git("remote", "set-url", "origin", "https://evil.example/ada/there");
+    await assert.rejects(gh(env, ["pr", "list"]), /gh has no login for evil\.example .*gh auth login --hostname evil/);
+    assert.deepEqual(asked, []);
+    await repo.write(join(home, ".config/gh/hosts.yml"), "github.com:\n    user: ada\nghe.example:\n    user: ada\n");
+    await repo.git("remote", "set-url", "origin", "ssh://git@GHE.example:22/ada/there.git");
+    await gh(env, ["pr", "list"]);
+    assert.match(await calls(), /--repo=ghe\.example\/ada\/there/);
+    await repo.git("remote", "set-url", "origin", "https://ghe.example:8443/ada/there");
+    await assert.rejects(gh(env, ["pr", "list"]), /not HOST\/OWNER\/NAME/);
+  });
+});
+
+Deno.test("git.gh takes no branch for a number", { ignore }, async () => {
+  await withGh(async ({ env, repo }) => {
+    await repo.git("switch", "-q", "-c", "12");
+    await assert.rejects(gh(env, ["pr", "merge", "--squash"]), /would take the branch 12 for a number/);
+  });
+});
+
 Deno.test("git.gh refuses settings of gh in the workspace", { ignore }, async () => {
   await withGh(async ({ env, asked, home, repo }) => {
-    await repo.write("gh/config.yml", "");
-    await repo.write(join(home, ".config/x"), "");
-    await Deno.symlink(join(repo.workspace, "gh"), join(home, ".config/gh"));
-    await assert.rejects(
-      gh(env, ["pr", "list"]),
-      /the settings of gh are in .*workspace\/gh, which commands can change/,
-    );
+    await repo.write(join(home, ".config/gh/x"), "");
+    // The file is missing until a command makes it.
+    await Deno.symlink(join(repo.workspace, "dot/config.yml"), join(home, ".config/gh/config.yml"));
+    await assert.rejects(gh(env, ["pr", "list"]), /config\.yml leads into the workspace, where commands can change it/);
     assert.deepEqual(asked, []);
   });
 });
