@@ -162,7 +162,7 @@ export async function gh(
       "write a shorter text",
     );
   }
-  await refuseSettings(env, cannot);
+  refuseSettings(env, cannot);
   await askFor(env, {
     cannot,
     what: command.changes ? `run gh ${name} as you in ${shown}` : `read ${shown} with gh`,
@@ -298,7 +298,7 @@ function checkedWord(
 }
 
 /** Commands could change settings in the workspace, which lead gh to another program or host. */
-async function refuseSettings({ root, workspace }: EnvironmentView, cannot: string): Promise<void> {
+function refuseSettings({ root, workspace }: EnvironmentView, cannot: string): void {
   const named = settingsFiles().find((path) => leadsInto(root ?? workspace, path));
   if (named === undefined) return;
   throw advised(
