@@ -22,6 +22,7 @@ export const UNDO_ARGUMENTS = z.object({
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
   rest: z.boolean().optional(),
+  committed: z.boolean().optional(),
   dryRun: z.boolean().optional(),
   effect: z.boolean().optional(),
   changes: z.string().optional(),

@@ -196,6 +196,7 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     changed: () => {},
     giveBack: (one) => void back.push(one),
     undone: () => Promise.resolve({}),
+    undo: () => Promise.resolve(null),
   });
   chat.send(outgoing);
   await chat.ended;

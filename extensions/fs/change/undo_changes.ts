@@ -20,6 +20,8 @@ export interface UndoOptions extends UndoChoice {
   /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
   readonly force?: boolean | undefined;
   readonly rest?: boolean | undefined;
+  /** If true, the undo also changes files in a commit. */
+  readonly committed?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   /** The diffs of a dry run show the undo instead of the changes that it would revert. */
   readonly effect?: boolean | undefined;
@@ -43,7 +45,7 @@ const MAX_NAMED = 5, MAX_KEPT = 50;
 /** With neither `rest` nor `force`, rejects with `UndoRefused` and changes nothing if the undo must keep a file. */
 export async function undoChanges(
   context: FsContext,
-  { force = false, rest = false, dryRun = false, effect = false, ...choice }: UndoOptions,
+  { force = false, rest = false, committed = force, dryRun = false, effect = false, ...choice }: UndoOptions,
 ): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
@@ -58,7 +60,7 @@ export async function undoChanges(
   if (changes.length === 0) throw nothing(all, choice);
   const plan = await itemsOf(context, { changes, checkpoints, force });
   const { items, kept } = await apart(
-    withRenames(force ? plan : await withoutCommitted(context, plan, changes), changes),
+    withRenames(committed ? plan : await withoutCommitted(context, plan, changes), changes),
     (path) => lookAt(context, path),
   );
   if (kept.length > 0 && (items.length === 0 || !rest && !force)) throw refused({ items, kept }, choice);

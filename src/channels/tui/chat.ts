@@ -10,8 +10,8 @@ import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import { type EndedQuery, shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
 import { storedDiffs } from "../../domain/query/host_call.ts";
-import { changedPaths } from "../../domain/query/work_summary.ts";
-import { type FileChange, undoableChanges, type UndoReport } from "../../domain/undo.ts";
+import { changedPath, changedPaths } from "../../domain/query/work_summary.ts";
+import { type FileChange, type runUndo, undoableChanges, type UndoReport } from "../../domain/undo.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
@@ -69,6 +69,7 @@ interface ChatParts {
   readonly ring: (why: string) => void;
   readonly giveBack: (outgoing: Outgoing) => void;
   readonly undone: () => Promise<UndoReport>;
+  readonly undo: (options: Parameters<typeof runUndo>[1]) => Promise<UndoReport | null>;
 }
 
 export interface SessionSpend {
@@ -175,8 +176,13 @@ export class ChatController {
 
   /** With `undone`, the file changes of the newest request with changes are all undone. */
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[]; readonly undone?: string }> {
-    const running = this.#running?.turn.changes ?? [];
-    if (running.length > 0) return { title: "Changes of the running request", diffs: running };
+    const { turn } = this.#running ?? {};
+    if (turn !== undefined && turn.changes.length > 0) {
+      const own = undoableChanges(await this.#parts.undone()).filter(({ queryId }) =>
+        queryId === turn.progress.queryId
+      );
+      return { title: "Changes of the running request", diffs: await this.#net(turn.changes, own) };
+    }
     const branch = this.#branch;
     const { conversations } = this.#parts.session();
     const queries = branch === null ? [] : await conversations.queries(branch);
@@ -184,7 +190,8 @@ export class ChatController {
     if (watched !== null) {
       const stored = await conversations.iterations(watched.queryId);
       const diffs = [...stored.flatMap(({ metadata }) => storedDiffs(metadata)), ...watched.turn.changes];
-      if (diffs.length > 0) return { title: "Changes of the running request", diffs };
+      const own = undoableChanges(await this.#parts.undone()).filter(({ queryId }) => queryId === watched.queryId);
+      if (diffs.length > 0) return { title: "Changes of the running request", diffs: await this.#net(diffs, own) };
     }
     const ended = queries.filter(({ running }) => !running);
     const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
@@ -198,9 +205,33 @@ export class ChatController {
     const all = iterations.map(({ metadata }) => storedDiffs(metadata));
     const left = iterations.map(({ iterationId }, at) => all[at]?.filter((diff) => isLeft(diff, iterationId)) ?? []);
     const [count, diffs] = [all.flat().length, left.flat()];
-    const title = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
-    if (diffs.length > 0) return { title: diffs.length === count ? title : `${title}, without undone changes`, diffs };
+    const name = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
+    const title = diffs.length === count ? name : `${name}, without undone changes`;
+    const own = changes.filter((change) => iterations.some(({ iterationId }) => change.iterationId === iterationId));
+    if (diffs.length > 0) return { title, diffs: await this.#net(diffs, own) };
     return { title, diffs, ...count === 0 ? {} : { undone: `Request ${queries.indexOf(query) + 1} was undone` } };
+  }
+
+  /** Replaces the diffs of a file by one diff, unless the file was moved or has other changes since. */
+  async #net(diffs: readonly string[], own: readonly FileChange[]): Promise<readonly string[]> {
+    const changes = own.filter(({ undone }) => !undone);
+    const moved = new Set(diffs.map(changedPaths).filter(({ length }) => length > 1).flat());
+    const perPath = Map.groupBy(diffs, (diff) => changedPath(diff) ?? "");
+    const often = new Set([...perPath].flatMap(([path, { length }]) => {
+      const isRecorded = changes.filter(({ paths }) => paths.includes(path)).length === length;
+      return length > 1 && isRecorded && !moved.has(path) ? [path] : [];
+    }));
+    if (often.size === 0) return diffs;
+    const report = await this.#parts.undo({
+      ...{ conversation: this.#branch?.conversationId, dryRun: true, rest: true, committed: true },
+      changes: changes.filter(({ paths }) => paths.some((path) => often.has(path))).map(({ id }) => id).join(","),
+    });
+    const { files = [], kept = [], error } = report ?? { error: "" };
+    if (error !== undefined && kept.length === 0) return diffs;
+    for (const { path } of kept) often.delete(path);
+    return [...perPath].flatMap(([path, those]) =>
+      often.has(path) ? files.filter((file) => file.path === path).map(({ diff }) => diff) : those
+    );
   }
 
   get ended(): Promise<void> {

@@ -167,6 +167,7 @@ export class Screen implements PanelActions {
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
       undone: () => this.#readUndone(),
+      undo: async (options) => await runUndo(await this.#parts.extensions(), options),
     });
     this.#userCommands = new UserCommands({
       ...{ run: parts.runCommand, screen: this, transcript: this.#transcript, shown: () => this.#shown() },

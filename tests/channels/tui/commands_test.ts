@@ -100,6 +100,67 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
   });
 });
 
+Deno.test("/diff shows one diff of a file that a request changed twice, unless the file has other changes since", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
+    const changes: object[] = [];
+    const report: { files: object[]; kept: object[] } = { files: [], kept: [] };
+    const asked: string[][] = [];
+    const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+      if (!args.includes("--list")) asked.push(args.slice(1).toSorted());
+      print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], ...report }));
+      return Promise.resolve(0);
+    };
+    const extensions = () =>
+      Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+    const replies = [
+      replyJson('await fs.edit("a.ts", { old: "one", new: "two" })\nawait fs.writeFile("b.ts", "new\\n")'),
+      replyJson('await fs.edit("a.ts", { old: "two", new: "three" })', { final: "Done: yes" }),
+    ];
+    const options = { engine: { extensions: [fs], workspace }, session: { workspace }, parts: { extensions } };
+    await withScreen(replies, options, async ({ screen, engine }) => {
+      screen.type(`Change it${ENTER}`);
+      await screen.until("Done: yes");
+      await screen.until((text) => !text.includes("Esc cancels"));
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      const [query] = await engine.conversations.queries(branch!);
+      const { queryId } = query!, conversation = branch!.conversationId;
+      const all = await engine.conversations.iterations(queryId);
+      for (const [at, paths] of [[0, ["b.ts"]], [0, ["a.ts"]], [1, ["a.ts"]]] as const) {
+        const { iterationId } = all[at]!;
+        changes.unshift({
+          id: `c${changes.length}`,
+          at: 1,
+          change: "edit",
+          conversationId: "",
+          queryId,
+          iterationId,
+          paths,
+        });
+      }
+      const diff = async (): Promise<string> => {
+        screen.type(`/diff${ENTER}`);
+        const shown = await screen.until("Changes of the last request");
+        screen.type(ESCAPE);
+        await screen.until((text) => !text.includes("Changes of the last request"));
+        return shown.slice(shown.indexOf("Changes of the last request"));
+      };
+      report.kept = [{ path: "a.ts", reason: "got other changes since" }];
+      assert.match(await diff(), /\+ two[^]*- two[^]*\+ three[^]*b\.ts \(new\) \+1/);
+      assert.deepEqual(asked, [
+        ["--changes=c2,c1", "--committed", `--conversation=${conversation}`, "--dryRun", "--rest"],
+      ]);
+      report.files = [{ path: "a.ts", diff: "--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-one\n+three\n" }];
+      report.kept = [];
+      const shown = await diff();
+      assert.match(shown, /a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ three[^]*b\.ts \(new\) \+1/);
+      assert.doesNotMatch(shown, /two/);
+      report.files = [];
+      assert.doesNotMatch(await diff(), /a\.ts \+1/);
+    });
+  });
+});
+
 interface Recorded {
   readonly id: string;
   readonly queryId: string;

@@ -170,6 +170,8 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
     },
   });
   assert.equal(await workspace.text("a.txt"), "two\n");
+  const shown = await cli(workspace, { dryRun: true, rest: true, committed: true });
+  assert.match(shown.told.files[0].diff, /-one\n\+two/);
   await workspace.call("edit", "b.txt", { old: "one", new: "three" });
   assert.equal((await cli(workspace, {})).code, 0);
   assert.equal(await workspace.text("b.txt"), "one\n");
