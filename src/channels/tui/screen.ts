@@ -468,7 +468,7 @@ export class Screen implements PanelActions {
     await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
-      const changed = redo ? "" : await this.#changedElsewhere(branch);
+      const changed = redo ? "" : await this.#changedElsewhere(branch, { isTold: true });
       if (changed !== "") return this.tell(changed);
       // After a rewind, another branch has the request of the changes that were undone last.
       const cuts = redo ? {} : await undoCuts(this.#session.conversations, branch);
@@ -596,16 +596,16 @@ export class Screen implements PanelActions {
     return report;
   }
 
-  /** Returns "" if the next undo reverts the request that the user expects. */
-  async #changedElsewhere(branch: Branch): Promise<string> {
+  /** Returns "" if the next undo reverts the request that the user expects. With `isTold`, the user has read the text. */
+  async #changedElsewhere(branch: Branch, { isTold }: { readonly isTold: boolean }): Promise<string> {
     const known = this.#knownUndone;
-    const report = await this.#readUndone({ isTold: true });
+    const report = await this.#readUndone({ isTold });
     const changed = new Set(undoableChanges(report).map(({ queryId }) => queryId));
     const queries = await this.#session.conversations.queries(branch);
     const newest = (undone: ReadonlySet<string>): number =>
       queries.findLastIndex(({ queryId }) => changed.has(queryId) && !undone.has(queryId)) + 1;
-    const [expected, now] = [newest(known), newest(this.#knownUndone)];
-    const again = now === 0 ? "" : `; /undo again undoes request ${now}`;
+    const [expected, now] = [newest(known), newest(new Set(undoneQueries(report)))];
+    const again = now === 0 || !isTold ? "" : `; /undo again undoes request ${now}`;
     if (now > expected) return `Changes of request ${now} were reapplied elsewhere${again}`;
     return now === expected ? "" : `Request ${expected} was undone elsewhere (/redo reapplies it)${again}`;
   }
@@ -744,7 +744,7 @@ export class Screen implements PanelActions {
     if (branch === null || running !== null || !this.#looked) return;
     await this.#readUndone();
     if (before === this.#undoneQueries) return;
-    const changed = await this.#changedElsewhere(branch);
+    const changed = await this.#changedElsewhere(branch, { isTold: false });
     if (changed !== "") this.tell(changed);
   }
 

@@ -6,6 +6,8 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
+  readonly #clock: Clock;
+  #notBefore = 0;
   /** Until the first response, the configured address may be wrong, so the router does not wait for the service. */
   reached = false;
 
@@ -14,6 +16,7 @@ export class ProviderGuard {
     options: { readonly clock: Clock; readonly breaker: BreakerLimits; readonly limit: RateLimit | null },
   ) {
     this.#name = name;
+    this.#clock = options.clock;
     this.#breaker = new Breaker(options.clock, options.breaker);
     this.#window = new RateWindow(options.clock, options.limit);
   }
@@ -22,9 +25,10 @@ export class ProviderGuard {
     return this.#breaker.allows;
   }
 
-  /** True also while the breaker is open, unless another call tries the service now. */
+  /** True also while the breaker is open, unless another call tries the service now, or the service named a later
+   * time. */
   get triable(): boolean {
-    return !this.#breaker.probing;
+    return !this.#breaker.probing && this.#clock.now() >= this.#notBefore;
   }
 
   mayPass({ code, retryable, status }: ProviderError): boolean {
@@ -54,6 +58,7 @@ export class ProviderGuard {
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
+      this.#notBefore = this.#clock.now() + (outcome.retryAfterMs ?? 0);
       // A broken reply shows that the service worked until the break.
       if (heard) this.#breaker.left();
       else if (isFailure(outcome)) this.#breaker.failed();

@@ -235,7 +235,7 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
       assert.deepEqual(undos, ["second 1", "second 0", "first 0"]);
       screen.type(`/redo${ENTER}`);
       await screen.until(/Reapplied changes of request 2 in b\.ts, a\.ts/);
-      setSecond(true, true);
+      setSecond(true, true, false);
       let isShown = false;
       const shownNow = screen.until(/Request 2 was undone elsewhere/).finally(() => isShown = true);
       while (!isShown) {
@@ -243,6 +243,8 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
       await shownNow;
+      screen.type(`/undo${ENTER}`);
+      await screen.until(/Request 2 was undone elsewhere \(\/redo reapplies it\); \/undo again\s+undoes\s+request 1/);
       await screen.until(/· undone · \/redo/);
     });
   });

@@ -108,6 +108,14 @@ Deno.test("Router.ask() with probes tries a service at once, even if its breaker
   assert.equal(pauses.length, 4);
 });
 
+Deno.test("Router.ask() with probes waits for the time that the service named", async () => {
+  const later = failing({ code: "rate", status: 429, retryAfterMs: 10 * MINUTE });
+  const service = named("busy", [], later);
+  const { ask } = rig(() => [service], { patienceMs: 0 });
+  for (let count = 0; count < 8; count++) await assert.rejects(ask({ probes: true }));
+  assert.equal(service.requests.length, 5);
+});
+
 Deno.test("Router.ask() has the patience that is set", async () => {
   const impatient = rig((clock) => [outage(clock, { error: UNAVAILABLE, ms: MINUTE })], { patienceMs: 0 });
   await impatient.ask();
