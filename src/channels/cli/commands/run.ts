@@ -5,6 +5,7 @@ import { type AskOptions, type AskTarget, readImageFile } from "../../../convers
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, MAX_IMAGE_BYTES, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
+import { isWithin } from "../../../domain/kit/files.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
 import { countedChoice, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
@@ -33,6 +34,8 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
   readonly timeout?: number | undefined;
+  /** The words of the request, without piped input. */
+  readonly typed?: string | undefined;
 }
 
 export async function runCommand(
@@ -63,10 +66,15 @@ export async function runCommand(
         };
         if (flags.more) return await session.conversations.more(await continued(place, flags), all);
         const target = await targetOf(place, flags);
-        return await session.conversations.ask(target, prompt, {
+        const { typed = "", only = flags.plan ? "plan" : undefined } = flags;
+        const { text, images } = typed.includes("@")
+          ? await withNamedImages(prompt, { typed, images: given.images ?? [], session, note: place.note })
+          : { text: prompt, images: given.images };
+        return await session.conversations.ask(target, text, {
           ...all,
-          only: flags.only ?? (flags.plan ? "plan" : undefined),
+          only,
           ...given,
+          images,
           context: context?.(options.signal),
         });
       },
@@ -248,25 +256,37 @@ export async function retryCommand(
   });
 }
 
-/** Attaches the images that words such as `@shot.png` name, as the screen does. Other words stay as they are. */
-export async function namedImages(
-  words: readonly string[],
-  { image = [], cwd = "." }: Pick<RunFlags, "image" | "cwd">,
-): Promise<{ readonly words: readonly string[]; readonly image: readonly string[] }> {
-  if (!words.some((word) => word.includes("@"))) return { words, image };
+/** Attaches images of the workspace that the typed words name, such as `@shot.png`. An image that Vis cannot attach stays
+ * a word of the request. */
+export async function withNamedImages(
+  prompt: string,
+  { typed, images, session, note }: {
+    readonly typed: string;
+    readonly images: readonly Image[];
+    readonly session: Pick<Session, "workspace" | "conversations">;
+    readonly note: (text: string) => void;
+  },
+): Promise<{ readonly text: string; readonly images: readonly Image[] }> {
   const { atWords } = await import("../../../domain/image_paths.ts");
-  const all = [...image], marked: string[] = [];
-  for (const word of words) {
-    let text = word;
-    for (const { path, start, end } of atWords(word)) {
-      const file = resolve(cwd, path);
-      if (!await Deno.stat(file).then((found) => found.isFile, () => false)) continue;
-      const before = start + text.length - word.length;
-      text = `${text.slice(0, before)}[image ${all.push(file)}: ${path}]${text.slice(before + end - start)}`;
+  const { workspace, conversations } = session, named = new Set(atWords(typed).map(({ path }) => path));
+  const all = [...images], chips = new Map<string, string>();
+  for (const path of named) {
+    const file = await Deno.realPath(resolve(workspace, path)).catch(() => null);
+    if (file === null || !isWithin(file, workspace)) continue;
+    try {
+      const image = await readImageFile(file, path);
+      await conversations.check({ images: [...all, image] });
+      chips.set(path, `[image ${all.push(image)}: ${path}]`);
+    } catch (error) {
+      note(`@${path} is not attached: ${messageOf(error)}`);
     }
-    marked.push(text);
   }
-  return { words: marked, image: all };
+  let text = prompt;
+  for (const { path, start, end } of atWords(prompt)) {
+    const chip = chips.get(path), at = start + text.length - prompt.length;
+    if (chip !== undefined) text = text.slice(0, at) + chip + text.slice(at + end - start);
+  }
+  return { text, images: all };
 }
 
 const STDIN = "-";

@@ -74,16 +74,15 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.set)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
-      const { namedImages, readPrompt, runCommand, requestOfWords } = await import("../commands/run.ts");
+      const { readPrompt, runCommand, requestOfWords } = await import("../commands/run.ts");
       if (flags.more && words.length > 0) {
         throw new UsageError("Cannot use --more with a request: they exclude each other; use only one of them");
       }
       if (flags.more) return finish(await runCommand("", { services, io, flags }));
-      const { words: given, image } = await namedImages(words, flags);
-      const typed = await readPrompt(given, io, flags);
+      const typed = await readPrompt(words, io, flags);
       const { text, only } = await requestOfWords(typed, { services, flags });
       const plan = only === undefined ? flags.plan : only === "plan";
-      finish(await runCommand(text, { services, io, flags: { ...flags, plan, only, image } }));
+      finish(await runCommand(text, { services, io, flags: { ...flags, plan, only, typed: words.join(" ") } }));
     });
   const review = program.command("review")
     .description(
