@@ -33,7 +33,9 @@ export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters, and the limit is ${MAX_URL}`);
   if (!URL.canParse(text, base)) throw new Error("The address is not a URL such as https://host/path");
   const url = new URL(text, base);
-  if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new Error(`The protocol is ${url.protocol.slice(0, -1)}, but must be https or http`);
+  }
   if (url.username !== "" || url.password !== "") {
     throw advised(new Error("The address contains a name or password"), "send them as the header authorization");
   }

@@ -99,7 +99,7 @@ async function checkRoom(
   throw refusal(workspace, { why: `${parent} has ${free} MiB free, and the copy needs ${needed} MiB`, advice: MOVE });
 }
 
-const MOVE = "set TMPDIR to another folder";
+const MOVE = `set ${Deno.build.os === "windows" ? "TEMP" : "TMPDIR"} to another folder`;
 
 function refusal(
   workspace: string,

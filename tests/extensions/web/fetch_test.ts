@@ -137,7 +137,7 @@ Deno.test("web.get() follows redirects and leaves keys behind where they lead el
       /Cannot get https:\/\/site\.example\/loop: it redirected more than 5 times, the last time to https:\/\/site\.example\/loop/,
     );
     await assert.rejects(call("/plain"), /its redirect is not allowed, because it goes from https: to http:/);
-    await assert.rejects(call("/file"), /its redirect is not allowed, because the protocol is file:/);
+    await assert.rejects(call("/file"), /its redirect is not allowed, because the protocol is file,/);
     await assert.rejects(call("/user"), /its redirect is not allowed, because the address contains a name or password/);
     await assert.rejects(call("/away"), /the host evil.example is not in web.hosts/);
     const posting = { method: "POST", body: "x" };

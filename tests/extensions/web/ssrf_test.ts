@@ -100,7 +100,7 @@ Deno.test("web.get() refuses a host without a rule, and explains how the user al
   );
   await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is reserved$/);
   await assert.rejects(get("http://[::1]:3000/"), /the host \[::1\]:3000 is not in web\.local/);
-  await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp:/);
+  await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp,/);
   await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /the address is not a URL such as/);
   await assert.rejects(get("https://a:secret@api.example/", { hosts: ["*"] }), (error: Error) => {
     assert.match(error.message, /the address contains a name or password/);

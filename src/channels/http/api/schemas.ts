@@ -13,7 +13,9 @@ export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.Zod
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
   reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while the query runs"),
-  answer: z.string().describe('The answer, or the reason why it is missing; "" while the query runs'),
+  answer: z.string().describe(
+    'The answer, or the reason why it is missing; "" while the query runs, and of a query that a fork cut',
+  ),
   text: z.string(),
   model: z.string().describe("The model of the query"),
   running: z.boolean().describe("Whether the query runs, in this server or in another process"),
