@@ -480,7 +480,7 @@ export interface CliContext {
   /** The store has the extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;
   /** The program runs in the workspace, behind the command wall as in a conversation, and ends with the command. Tests
-   * have no `spawn`. */
+   * and the locked profile have no `spawn`. */
   readonly spawn?: Spawn;
 }
 

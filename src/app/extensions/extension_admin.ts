@@ -527,7 +527,7 @@ async function runExtensionCommand(
       options.print(`${usageOf(command)}\n\n${command.doc}\n`);
       return 0;
     }
-    const { print, ask, settings: { workspace, home: whole, tenant } } = options;
+    const { print, ask, settings: { workspace, home: whole, tenant, locked } } = options;
     const home = tenantHome(whole, tenant);
     const config = options.registry.configOf(extension.namespace);
     const given = readArguments(command, words);
@@ -535,11 +535,13 @@ async function runExtensionCommand(
     const store = database.of(extension.namespace);
     const programs = new ConversationPrograms();
     const { spawn: walled } = programsOf(options.settings, options.parts);
-    const spawn = programs.bind(walled, { workspace, signal: programs.closed });
     const root = rootOf(options.settings, options.parts.env);
     const place = root === null || root === workspace ? { workspace } : { workspace, root };
+    const spawn = programs.bind(walled, { ...place, signal: programs.closed });
     try {
-      const ran = Promise.resolve(command.run(given, { print, ask, ...place, home, config, store, spawn }));
+      const ran = Promise.resolve(
+        command.run(given, { print, ask, ...place, home, config, store, ...(locked ? {} : { spawn }) }),
+      );
       const code = await abortable(ran, options.signal);
       return typeof code === "number" ? code : 0;
     } catch (error) {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.ts";
 import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
-import type { ShippedParts } from "../../../src/app/settings/settings.ts";
+import type { Settings, ShippedParts } from "../../../src/app/settings/settings.ts";
+import type { CliCommand } from "../../../src/extension/mod.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample, twice } from "../../extension/_sample.ts";
@@ -454,6 +455,28 @@ Deno.test("run() is cancelled by its signal, and the program of the command has 
     };
     await assert.rejects(admin.run(["wait"], { print, signal: end.signal }), { name: "Cancelled" });
     assert.deepEqual(out, ["begun", "ended"]);
+  }));
+
+Deno.test("run() gives a command programs that read the repository around the workspace, and none if locked", {
+  ignore: Deno.build.os !== "linux",
+}, () =>
+  withFolder(async (folder) => {
+    const { settings } = await adminIn(folder);
+    await Deno.mkdir(join(settings.workspace, "below"));
+    const { success } = await new Deno.Command("git", { args: ["init", "-q"], cwd: settings.workspace }).output();
+    assert.ok(success);
+    const run: CliCommand["run"] = async (_args, { print, spawn }) =>
+      print((await spawn?.(["git", "rev-parse", "--show-cdup"], { write: [] }))?.stdout.trim() ?? "none");
+    const extension = sample({ cli: [{ name: "top", doc: "Shows the top.", run }] });
+    const own = { shipped: { one: () => Promise.resolve({ default: extension }) }, env: {} };
+    const shown = async (more: Partial<Settings>) => {
+      const out: string[] = [];
+      const below = { ...settings, workspace: join(settings.workspace, "below"), ...more };
+      await new AppExtensionAdmin(below, own).run(["top"], { print: (text) => void out.push(text) });
+      return out.join();
+    };
+    assert.equal(await shown({}), "../");
+    assert.equal(await shown({ locked: { writable: true } }), "none");
   }));
 
 Deno.test("show() has the settings of an extension", () =>
