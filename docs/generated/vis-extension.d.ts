@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 17e9b27ba22c22979e1e7bc2dcd156acb889e058ea5a73fc0dce0735af801a9c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3c3ed3132d379388e1ce6cba7313d4f4bf144824688f1d1795fdc23a818c04f2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -896,7 +896,7 @@ export interface CliContext {
   /** The store has the extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;
   /** The program runs in the workspace, behind the command wall as in a conversation, and ends with the command. Tests
-   * have no `spawn`. */
+   * and the locked profile have no `spawn`. */
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
