@@ -4,6 +4,9 @@ import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/sto
 import { type HttpConfig, type ServerConfig, ServerError, type StdioConfig } from "./settings.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 import { Client, type ClientOptions, SdkHttpError } from "@modelcontextprotocol/client";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { abortable, type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
 
 export interface McpConnection {
@@ -64,7 +67,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const known = why(); // The end of the server would change the reason, so Vis reads the reason first.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
-      : programHint(`${message}\n${known}`, config);
+      : hiddenFileHint(`${message}\n${known}`, config, env.workspace) || programHint(`${message}\n${known}`, config);
     const reason = (ended() ? [known] : [message, known]).filter((one) => one !== "").join(", ");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
@@ -113,6 +116,35 @@ const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|re
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
+const PROJECT_FILES = ["package.json", "pyproject.toml"];
+
+/** Names the folder that a server must read if a file of its command line exists, but the server did not find it. */
+export function hiddenFileHint(
+  said: string,
+  { command, args, read, write }: Pick<StdioConfig, "command" | "args" | "read" | "write">,
+  workspace: string,
+): string {
+  if (!NOT_FOUND.test(said) && !said.includes("does not exist")) return "";
+  const open = [...read, ...write].map((path) => resolve(workspace, path));
+  const path = [command, ...args].map((word) => /\/[^/].*/.exec(word)?.[0] ?? "").find((path) =>
+    path !== "" && said.includes(path) && [workspace, ...open].every((one) => !isIn(path, one)) && existsSync(path)
+  );
+  if (path === undefined) return "";
+  const folder = projectOf(path);
+  return `the command wall hides ${path}, so allow ${folder} with the setting read (vis mcp add --read ${folder})`;
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The libraries of a server are in the folder of its project. */
+function projectOf(path: string): string {
+  for (let folder = dirname(path); folder !== dirname(folder) && folder !== homedir(); folder = dirname(folder)) {
+    if (PROJECT_FILES.some((name) => existsSync(join(folder, name)))) return folder;
+  }
+  return dirname(path);
+}
 
 export function programHint(
   said: string,

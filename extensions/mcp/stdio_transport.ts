@@ -156,8 +156,8 @@ export class StdioTransport implements Transport {
   }
 
   #lastWords(): string {
-    const lines = this.#tail.trim().split("\n").slice(-5).join("\n").slice(-600);
-    return lines === "" ? "" : `: ${lines}`;
+    const text = failureText(this.#tail);
+    return text === "" ? "" : `: ${text}`;
   }
 
   #fail(why: string): void {
@@ -170,6 +170,20 @@ export class StdioTransport implements Transport {
     this.#input.close().catch(() => {});
     this.onclose?.();
   }
+}
+
+const FAILURE = /^(?:[\w.]*(?:error|exception)\b[^:]*:|fatal:)/i;
+const FRAME = /^\s+at /;
+// deno-lint-ignore no-control-regex
+const COLOURS = /\x1b\[[\d;]*m/g;
+const FAILURE_LINES = 5, FAILURE_CHARS = 600;
+
+/** Returns the lines from the last one that names an error, without its stack; without such a line, the last lines. */
+export function failureText(output: string): string {
+  const lines = output.replace(COLOURS, "").split(/\r?\n/).filter((line) => line.trim() !== "" && !FRAME.test(line));
+  const from = lines.findLastIndex((line) => FAILURE.test(line));
+  if (from < 0) return lines.slice(-FAILURE_LINES).join("\n").slice(-FAILURE_CHARS).trim();
+  return lines.slice(from, from + FAILURE_LINES).join("\n").slice(0, FAILURE_CHARS).trim();
 }
 
 export class LineSplitter {

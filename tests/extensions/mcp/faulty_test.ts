@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { checkCommand, diagnoseServers } from "../../../extensions/mcp/check_servers.ts";
 import { ServerLink } from "../../../extensions/mcp/server_link.ts";
 import { Stdio } from "../../../extensions/mcp/settings.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { VIEW } from "../../extension/_sample.ts";
 import { lives } from "../../processes/lives.ts";
 import { denoServer, missing, ownServer, type Place, withServers } from "./_place.ts";
@@ -34,6 +36,20 @@ test("mcp: a server that dies at its start is started twice, and the error has i
   } finally {
     await Deno.remove(once, { recursive: true });
   }
+});
+
+test("mcp: a server whose file the wall hides fails with the line that names the file, and with the folder to allow", async () => {
+  await withFolder(async (root) => {
+    const file = join(root, "dist/server.js");
+    await Deno.mkdir(join(root, "dist"));
+    await Promise.all([Deno.writeTextFile(file, ""), Deno.writeTextFile(join(root, "package.json"), "{}")]);
+    await withServers({ s: { ...denoServer(file), read: [] } }, async ({ call }) => {
+      const error: unknown = await call("mcp.tools", ["s"]).catch((reason: unknown) => reason);
+      assert.ok(error instanceof Error);
+      assert.match(error.message, /ended with code 1: error: Module not found "file:\/\/.*dist\/server\.js"/);
+      assert.ok(error.message.includes(`hides ${file}, so allow ${root} with the setting read`), error.message);
+    });
+  });
 });
 
 test("mcp: a server that never answers, or speaks something else, ends with a clear error and leaves nothing", async () => {
