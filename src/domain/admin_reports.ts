@@ -24,16 +24,6 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-export const OTHER_SERVER: LoginChoice = {
-  ...{ name: "other", title: "another OpenAI-compatible server", need: "optional" },
-};
-
-/** Returns null if the text is no http or https URL. */
-export function serverAddress(text: string): string | null {
-  const address = text.trim().replace(/\/+$/, "");
-  return URL.canParse(address) && /^https?:/.test(address) ? address : null;
-}
-
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;

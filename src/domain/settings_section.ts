@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { LoginChoice } from "./admin_reports.ts";
 
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
@@ -15,3 +16,13 @@ export interface SettingsSection {
 
 /** `vis auth login` saves the token of the bot under this name, although the bot is not a model provider. */
 export const BOT_LOGIN = "telegram";
+
+export const OTHER_SERVER: LoginChoice = {
+  ...{ name: "other", title: "another OpenAI-compatible server", need: "optional" },
+};
+
+/** Returns null if the text is not an http or https URL. */
+export function serverAddress(text: string): string | null {
+  const address = text.trim().replace(/\/+$/, "");
+  return URL.canParse(address) && /^https?:/.test(address) ? address : null;
+}

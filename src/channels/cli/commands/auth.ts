@@ -1,17 +1,15 @@
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, someOf, visibleText } from "../../../domain/kit/text.ts";
-import {
-  type KeyReport,
-  type LoginChoice,
-  type ModelReport,
-  type ModelsReport,
-  OTHER_SERVER,
-  type ProviderReport,
-  type RefreshReport,
-  serverAddress,
+import type {
+  KeyReport,
+  LoginChoice,
+  ModelReport,
+  ModelsReport,
+  ProviderReport,
+  RefreshReport,
 } from "../../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../../domain/settings_section.ts";
+import { BOT_LOGIN, OTHER_SERVER, serverAddress } from "../../../domain/settings_section.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";

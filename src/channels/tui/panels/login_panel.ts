@@ -1,6 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import { type NewServer, OTHER_SERVER, serverAddress } from "../../../domain/admin_reports.ts";
+import type { NewServer } from "../../../domain/admin_reports.ts";
 import { someOf } from "../../../domain/kit/text.ts";
+import { OTHER_SERVER, serverAddress } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat } from "../text/one_line.ts";
 import { brokenLine, wrapped } from "../text/wrapped.ts";

@@ -1,8 +1,8 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import { type LoginChoice, type ModelReport, type ModelsReport, OTHER_SERVER } from "../../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../../domain/settings_section.ts";
+import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/admin_reports.ts";
+import { BOT_LOGIN, OTHER_SERVER } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import { LoginPanel, ServerPanel } from "./login_panel.ts";
