@@ -82,6 +82,8 @@ export interface ServeRequest extends ServiceRequest {
 
 export interface RunningServer {
   readonly url: string;
+  /** Other machines reach the server at these addresses. */
+  readonly reached: readonly string[];
   readonly token: string | null;
   readonly tokenFrom: string;
   readonly provider: string;

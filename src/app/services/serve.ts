@@ -86,6 +86,7 @@ export async function serve(
     }, { host, port: request.port ?? config.port });
     return {
       ...{ url: server.url, token, tokenFrom: from, provider, model },
+      reached: reachedAt(server.url, { host, hosts: config.hosts }),
       notes: [
         ...ofProfile,
         ...openNotes(host, config.hosts, { port: new URL(server.url).port }),
@@ -240,9 +241,9 @@ export function openNotes(
 ): readonly string[] {
   if (isLoopback(host)) return [];
   const isUnnamed = isAllAddresses(host) && hosts.length === 0;
-  const addresses = isUnnamed ? own() : isAllAddresses(host) ? hosts.filter((one) => /^[\d.]+$/.test(one)) : [];
+  const addresses = isUnnamed ? own() : numericOf(host, hosts);
   const [address = "HOST"] = addresses;
-  const opened = addresses.map((one) => `http://${one}${port === "" ? "" : `:${port}`}`).join(" or ");
+  const opened = addresses.map((one) => addressAt(one, port)).join(" or ");
   const unnamed =
     "Vis refuses requests from other machines until server.hosts has the host name or IP address that they use: " +
     `run vis config set server.hosts ${address}, and start vis serve again` +
@@ -253,6 +254,20 @@ export function openNotes(
       isUnnamed ? host : opened || host
     }, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
   ];
+}
+
+function numericOf(host: string, hosts: readonly string[]): readonly string[] {
+  return isAllAddresses(host) ? hosts.filter((one) => /^[\d.]+$/.test(one)) : [];
+}
+
+function addressAt(host: string, port: string): string {
+  return `http://${host}${port === "" ? "" : `:${port}`}`;
+}
+
+/** Other machines reach a server on all addresses by a name that `server.hosts` has. */
+export function reachedAt(url: string, { host, hosts }: { readonly host: string; readonly hosts: readonly string[] }) {
+  if (isLoopback(host)) return [];
+  return isAllAddresses(host) ? numericOf(host, hosts).map((one) => addressAt(one, new URL(url).port)) : [url];
 }
 
 const MOST_ADDRESSES = 3;

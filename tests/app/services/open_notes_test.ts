@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openNotes } from "../../../src/app/services/serve.ts";
+import { openNotes, reachedAt } from "../../../src/app/services/serve.ts";
 
 Deno.test("openNotes() warns about a server that other machines can reach, and names the setting that admits them", () => {
   assert.deepEqual([...openNotes("127.0.0.1", []), ...openNotes("localhost", [])], []);
@@ -17,4 +17,12 @@ Deno.test("openNotes() warns about a server that other machines can reach, and n
   for (const notes of [openNotes("0.0.0.0", ["vis.example.org"]), openNotes("192.168.1.7", [])]) {
     assert.doesNotMatch(notes.join(), /server\.hosts/);
   }
+});
+
+Deno.test("reachedAt() returns addresses for other machines", () => {
+  const at = (host: string, hosts: readonly string[] = []) => reachedAt("http://0.0.0.0:7357/", { host, hosts });
+  assert.deepEqual(at("127.0.0.1", ["192.0.2.2"]), []);
+  assert.deepEqual(at("0.0.0.0"), []);
+  assert.deepEqual(at("0.0.0.0", ["vis.example", "192.0.2.2"]), ["http://192.0.2.2:7357"]);
+  assert.deepEqual(reachedAt("http://192.0.2.2:80/", { host: "192.0.2.2", hosts: [] }), ["http://192.0.2.2:80/"]);
 });

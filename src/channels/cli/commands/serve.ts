@@ -8,8 +8,8 @@ import type { CommandInput } from "../program/command.ts";
 
 /** Logs may keep other output, so Vis prints the token only on a terminal. */
 export async function serveCommand(
-  { services, io, flags: { check, open, ...flags } }: CommandInput<
-    ServeRequest & { readonly check?: boolean; readonly open?: boolean }
+  { services, io, flags: { check, open, qr, ...flags } }: CommandInput<
+    ServeRequest & { readonly check?: boolean; readonly open?: boolean; readonly qr?: boolean }
   >,
 ): Promise<number> {
   if (check) return await checkServer({ services, io, flags });
@@ -20,6 +20,7 @@ export async function serveCommand(
   io.stderr(`vis · ${visibleText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
   for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
   for (const line of howToSignIn(server, isSeen)) io.stderr(`vis · ${visibleText(line)}\n`);
+  if (qr) io.stderr(await qrText(server, { isSeen, color: io.stderrColor }));
   const browser = open ? await services.openBrowser(addressOf(server)) : null;
   void browser?.problem.then((problem) => {
     if (problem !== "") io.stderr(`vis · Cannot open a browser: ${visibleText(problem)}; open the address yourself\n`);
@@ -32,6 +33,28 @@ export async function serveCommand(
 
 function addressOf({ url, token }: Pick<RunningServer, "url" | "token">): string {
   return token === null ? url : `${url}#token=${encodeURIComponent(token)}`;
+}
+
+/** A log must not keep the token, so a code needs a terminal. */
+async function qrText(
+  { reached: [url], token }: Pick<RunningServer, "reached" | "token">,
+  { isSeen, color }: { readonly isSeen: boolean; readonly color: boolean },
+): Promise<string> {
+  const fault = url === undefined
+    ? "no other machine reaches the server; set server.hosts to an IP address of this machine, and add --host 0.0.0.0"
+    : isSeen
+    ? ""
+    : "stdout or stderr is not a terminal";
+  if (url === undefined || fault !== "") return `vis · Cannot show a QR code: ${fault}\n`;
+  const { encode } = await import("uqr");
+  const { data } = encode(addressOf({ url: url.replace(/\/?$/, "/"), token }), { border: 2 });
+  const lines: string[] = [];
+  for (let row = 0; row < data.length; row += 2) {
+    const [above = [], below = []] = data.slice(row, row + 2);
+    const line = above.map((isDark, at) => " ▄▀█"[2 * Number(!isDark) + Number(!(below[at] ?? false))]).join("");
+    lines.push(color ? `\x1b[97;40m${line}\x1b[0m` : line);
+  }
+  return `${lines.join("\n")}\nvis · scan the code with a phone: it contains the token, so show it to nobody\n`;
 }
 
 function howToSignIn({ url, token, tokenFrom }: RunningServer, isSeen: boolean): readonly string[] {

@@ -39,6 +39,10 @@ function addServe(program: Command, context: Context): void {
     "--open",
     "open the page in your browser; if the server has one token, a temporary file that only you can read passes it to the page",
   );
+  serve.option(
+    "--qr",
+    "show the address for other machines as a QR code; if the server has one token, the code contains it",
+  );
   addServiceFlags(serve.option(...FLAGS.root).option(...FLAGS.addDir))
     .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));

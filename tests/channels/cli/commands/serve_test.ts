@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { encode } from "uqr";
 import type { RunningServer } from "../../../../src/channels/channel.ts";
 import { serveCommand } from "../../../../src/channels/cli/commands/serve.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
@@ -9,6 +10,7 @@ const TOKEN = "secret-token-0123456789";
 function fakeServer(closed: string[]): RunningServer {
   return {
     url: "http://127.0.0.1:4711/",
+    reached: ["http://192.168.1.7:4711"],
     token: TOKEN,
     tokenFrom: "/home/x/.vis/server-token",
     provider: "demo",
@@ -43,6 +45,33 @@ Deno.test("serveCommand() puts the URL on the first line, closes at an interrupt
     io.err,
     /open the address that this command prints: echo "http:\/\/127\.0\.0\.1:4711\/#token=\$\(cat \/home\/x\/\.vis\/server-token\)"\n/,
   );
+});
+
+Deno.test("serveCommand() shows a QR code of the address for other machines, on a terminal only", async () => {
+  const run = async (terminal: boolean, facts: Partial<RunningServer> = {}): Promise<string> => {
+    const io = fakeIo({ stdoutIsTerminal: terminal, stderrIsTerminal: terminal });
+    const server = { ...fakeServer([]), ...facts };
+    const code = serveCommand({
+      services: fakeServices({ serve: () => Promise.resolve(server) }),
+      io,
+      flags: { qr: true },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    io.interrupt();
+    await code;
+    return io.err;
+  };
+  const { data } = encode(`http://192.168.1.7:4711/#token=${TOKEN}`, { border: 2 });
+  const shown = (await run(true)).split("\n").filter((line) => /[█▀▄]/.test(line));
+  assert.equal(shown.length, Math.ceil(data.length / 2));
+  const half = (at: number): string =>
+    shown.map((line) => [...line].map((one) => " ▄▀█".indexOf(one) >> at & 1)).join();
+  assert.equal(
+    half(1),
+    data.filter((_, row) => row % 2 === 0).map((row) => row.map((isDark) => Number(!isDark))).join(),
+  );
+  assert.match(await run(false), /Cannot show a QR code: stdout or stderr is not a terminal\n/);
+  assert.match(await run(true, { reached: [] }), /Cannot show a QR code: no other machine reaches the server/);
 });
 
 Deno.test("serveCommand() gives a terminal the address that signs the user in", async () => {
