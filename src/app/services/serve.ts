@@ -265,7 +265,10 @@ function addressAt(host: string, port: string): string {
 }
 
 /** Other machines reach a server on all addresses by a name that `server.hosts` has. */
-export function reachedAt(url: string, { host, hosts }: { readonly host: string; readonly hosts: readonly string[] }) {
+export function reachedAt(
+  url: string,
+  { host, hosts }: { readonly host: string; readonly hosts: readonly string[] },
+): readonly string[] {
   if (isLoopback(host)) return [];
   return isAllAddresses(host) ? numericOf(host, hosts).map((one) => addressAt(one, new URL(url).port)) : [url];
 }
