@@ -70,7 +70,8 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   if (isAbsolute(place.real)) {
     throw advised(
       new RangeError(`Cannot change ${place.real}: it is in an added folder, which Vis only reads`),
-      "ask the user to start Vis in that folder, or with --cwd",
+      "a command can change it with {write: [path]}, which asks the user; or ask the user to start Vis in a folder that " +
+        "contains both folders",
     );
   }
   for (const parts of [place.path.split("/"), place.real.split("/")]) {

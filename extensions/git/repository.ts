@@ -22,6 +22,8 @@ export function topOf({ repository, root, workspace }: GitView): string {
   return repository ?? root ?? workspace;
 }
 
+const START_ABOVE = "ask the user to start Vis in a folder that contains both folders, and pass {repo: …} there";
+
 /** Questions of the returned view name the repository. Rejects with Error unless `repo` names a folder below the
  * workspace, without links, that has a repository of its own. */
 export async function inRepository(env: EnvironmentView, repo: string): Promise<GitView> {
@@ -34,7 +36,9 @@ export async function inRepository(env: EnvironmentView, repo: string): Promise<
       : !isReal
       ? "it is missing, or its path has a link"
       : "it has no .git folder of its own";
-    throw advised(new Error(`Cannot use git in ${repo}: ${cause}`), await adviceBelow(workspace) ?? "omit repo");
+    const other = isBelow(top, workspace) ? "" : `, or ${START_ABOVE}`;
+    const advice = `${await adviceBelow(workspace) ?? "omit repo"}${other}`;
+    throw advised(new Error(`Cannot use git in ${repo}: ${cause}`), advice);
   }
   const name = relative(workspace, top).replaceAll("\\", "/"), added = `, in ${name}`;
   const own: Partial<GitView> = {

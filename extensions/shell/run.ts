@@ -154,6 +154,7 @@ export async function allowed(
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   if (env.onlyReads) await refuseInPlan(env, asked);
+  await refuseAdded(env, asked);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
   const { cwd, env: own } = asked;
   const { all, ...more } = await approved(env, { ...asked, command, argv });
@@ -230,6 +231,20 @@ async function refuseInPlan(
   throw advised(
     new Error(`Cannot run a command with ${asked.join(" and ")} in this request: ${IN_PLAN}`),
     `leave ${asked.join(" and ")} out, or ${FOR_LATER}`,
+  );
+}
+
+async function refuseAdded(
+  { workspace, root = workspace, readFolders = [], onlyReads = false }: EnvironmentView,
+  { cwd }: Pick<CommandOptions, "cwd">,
+): Promise<void> {
+  if (!cwd || readFolders.length === 0) return;
+  const named = resolve(workspace, cwd), folder = await realpath(named).catch(() => named);
+  if (isWithin(folder, root) || !readFolders.some((one) => isWithin(folder, one))) return;
+  const change = onlyReads ? "" : `, and {write: [${JSON.stringify(cwd)}]} asks the user to let it change files there`;
+  throw advised(
+    new Error(`Cannot run a command in ${cwd}: it is in an added folder, which Vis only reads`),
+    `begin the command with ${commandText(["cd", cwd], {})} &&${change}`,
   );
 }
 

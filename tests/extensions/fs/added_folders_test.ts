@@ -123,7 +123,7 @@ Deno.test("fs changes nothing in an added folder", () =>
       const message = await workspace.refusal(name, ...args);
       assert.match(
         message,
-        /Cannot change \S*\/lib\S*: it is in an added folder, which Vis only reads; ask the user/,
+        /Cannot change \S*\/lib\S*: it is in an added folder, which Vis only reads; a command .*\{write: .*start Vis in a folder that contains both folders$/,
         name,
       );
     }

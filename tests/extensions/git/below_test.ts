@@ -161,7 +161,10 @@ below("git refuses a repository elsewhere, a link, and a .git that is no folder 
   await userGit(["init", "-q", "outside"], { root, cwd: root });
   for (
     const [name, message] of [
-      ["../outside", /it is not below the workspace/],
+      [
+        "../outside",
+        /it is not below the workspace; pass .*start Vis in a folder that contains both folders, and pass/,
+      ],
       [join(root, "outside"), /it is not below the workspace/],
       ["tools/../../outside", /it is not below the workspace/],
       ["link", /its path has a link/],

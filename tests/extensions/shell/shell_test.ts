@@ -219,6 +219,25 @@ Deno.test("shell.run() refuses by shell.deny and shell.allow before anything run
   assert.equal(asked.length, 1);
 });
 
+Deno.test("shell.run() names the ways to work in an added folder, in which no command starts", async () => {
+  await withFolder(async (root) => {
+    for (const name of ["w", "my lib"]) await Deno.mkdir(`${root}/${name}`);
+    const asked: unknown[] = [];
+    const env = { ...view(undefined, asked), workspace: `${root}/w`, readFolders: [`${root}/my lib`] };
+    await assert.rejects(
+      run(env, "npm test", { cwd: "../my lib" }),
+      /begin the command with cd '\.\.\/my lib' &&, and \{write: \["\.\.\/my lib"\]\} asks the user/,
+    );
+    await assert.rejects(
+      run({ ...env, onlyReads: true }, "npm test", { cwd: `${root}/my lib` }),
+      /begin the command with cd '.*\/my lib' &&$/,
+    );
+    assert.deepEqual(asked, []);
+    await run(env, "npm test", { cwd: "../w" });
+    assert.equal(asked.length, 1);
+  });
+});
+
 Deno.test("refusedBy() looks at each part of a command line", () => {
   const deny = { allow: [], deny: ["curl *", "rm -rf *"] };
   for (
