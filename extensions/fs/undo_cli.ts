@@ -38,7 +38,7 @@ interface Place {
   readonly spawn?: CliContext["spawn"];
 }
 
-/** Prints JSON. Resolves with 1 if the undo kept a file or failed. */
+/** Resolves with 1 if the undo kept a file or failed. */
 export async function undoCli(
   { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, spawn, places }: Place & { readonly places: FsPlaces },

@@ -33,7 +33,7 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The wall lets git and programs that it starts change this part. "settings" includes "repository". */
+  /** The wall lets git and programs that it starts change this part. */
   readonly changes?: "repository" | "settings" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -79,8 +79,7 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs or finds no
-   * repository that it can use safely. */
+  /** `call` names the changing call for the approval. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     const spawn = spawnOf(env);
     const repository = await findRepository(topOf(env));
@@ -273,7 +272,6 @@ export class Git {
       );
     }
     this.#overrides = overridesOf(listed);
-    // The list also has the settings that Vis passes to git.
     this.#settings = records.filter((_, at) => fields[2 * at] !== "command").flatMap(settingOf);
   }
 
@@ -309,8 +307,7 @@ function settingOf(record: string): readonly GitSetting[] {
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** If the wall is incomplete and `shell.unwalled` is "ask", Vis asks the user. Rejects if the user refuses or Vis
- * cannot ask. */
+/** If the wall is incomplete and `shell.unwalled` is "ask", Vis asks the user. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
   change: () => Readonly<Record<"name" | "what", string> & { exact?: string }>,

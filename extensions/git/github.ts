@@ -21,9 +21,7 @@ export interface GhOptions {
 interface Ran {
   readonly code: number;
   readonly text: string;
-  /** The value of `text` with `--json`, and of an API call. */
   readonly json?: unknown;
-  /** The address of the changed pull request or issue. */
   readonly url?: string;
   readonly truncated?: boolean;
 }
@@ -193,7 +191,7 @@ export async function gh(
   };
 }
 
-/** gh prints a JSON array for each page of an API call. Returns undefined for invalid or too large JSON. */
+/** gh prints a JSON array for each page of an API call. */
 function jsonOf(text: string): unknown {
   for (const one of [text, text.replace(/\]\s*\[/g, ",")]) {
     try {

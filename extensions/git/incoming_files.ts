@@ -57,7 +57,7 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && (await git.obeyedOf(files)).length > 0;
 }
 
-/** Git cannot write in Vis's folder and would stop halfway. Throws Error if a call would change a file there. */
+/** Git cannot write in Vis's folder and would stop halfway. */
 export function refuseOwn(git: Git, names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;

@@ -190,7 +190,7 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
   return await git.run(args, { changes: "workspace", env: author });
 }
 
-/** Conflicts are a result. Rejects with Error if git failed before the operation began. */
+/** Conflicts are a result. */
 async function stateAfter(
   { git, was }: Pick<Begun, "git" | "was">,
   { result, cannot, next, saved }: {
@@ -259,8 +259,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** Another program may have written the list of steps. Rejects with Error for an unreadable list, and if a step or a
- * strategy could run a program. */
+/** Another program may have written the list of steps, so rejects with Error if a step or a strategy could run a
+ * program. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -320,7 +320,6 @@ async function beginning(git: Git, during: During): Promise<string | null> {
   return null;
 }
 
-/** Resolves with null if `ref` is not the name of a branch or tag. */
 async function describedRef(git: Git, ref: string): Promise<string | null> {
   const { stdout } = await git.run([
     "rev-parse",

@@ -118,8 +118,7 @@ async function isAmbiguous(git: Git, short: string): Promise<boolean> {
   return stdout.trim().includes("\n");
 }
 
-/** The result begins with `--` even without paths, so that git cannot read an earlier argument as a path. Throws
- * TypeError for an invalid path. */
+/** The result begins with `--` even without paths, so that git cannot read an earlier argument as a path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {

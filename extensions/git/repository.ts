@@ -66,8 +66,8 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** Returns null without a repository. Another program may have written `.git`, so rejects with Error for a link and for
- * the repository of another folder. */
+/** Another program may have written `.git`, so rejects with Error for a link and for the repository of another
+ * folder. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);

@@ -250,8 +250,7 @@ async function takeStash(
   return hash;
 }
 
-/** Rejects with Error if the stash would bring unsafe files. The parents of a stash are its base, the index, and
- * untracked files if it has some. */
+/** The parents of a stash are its base, the index, and untracked files if it has some. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
@@ -290,8 +289,7 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** Returns the hash of a commit in the form of a stash, which no branch has, or undefined without changes. Rejects with
- * Error if a new file may have keys, or if git fails. */
+/** Returns the hash of a commit in the form of a stash, which no branch has, or undefined without changes. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

@@ -249,7 +249,6 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
 
 type Unfinished = Pick<Status, "during" | "commit" | "count">;
 
-/** Rejects with Error during a merge, rebase, cherry-pick, revert or bisect. */
 export async function refuseDuring(git: Git, status: Unfinished, cannot: string): Promise<void> {
   if (status.during === undefined) return;
   throw advised(new Error(`${cannot}: a ${status.during} is unfinished`), await wayOn(git, status));

@@ -33,8 +33,7 @@ export class ServerMessages {
     return this.#waiting.has(String(id));
   }
 
-  /** Returns null for an error that answers no request. `only` is the id of the only request that the text can answer.
-   * Throws SyntaxError and JsonTooLarge. */
+  /** `only` is the id of the only request that the text can answer. */
   read(text: string, only?: unknown): unknown {
     const message = readForeignJson(text, MESSAGE_LIMITS);
     const exact = (): unknown => exactJson(text, message);

@@ -65,7 +65,7 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** The servers of a repository may use these variables. The result lacks variables without a value. */
+/** The servers of a repository may use these variables. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));

@@ -206,8 +206,8 @@ interface Place {
 
 const TAKEN = "taken over";
 
-/** An earlier version kept memos in files. Its lock keeps processes of that version from changing the file during the
- * import. Rejects with Error for an invalid file. */
+/** An earlier version kept memos in files. Its lock keeps processes of that version from changing the file during
+ * the import. */
 async function takeOver(place: Place, scope: MemoScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

@@ -74,7 +74,6 @@ async function nameOption({ approve }: EnvironmentView, wall: WallHint | null): 
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Users and later steps see only an excerpt of the output, so a variable keeps the output of a failed command. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -248,8 +247,7 @@ async function refuseAdded(
   );
 }
 
-/** One question asks for the permissions that the settings do not give. The repository around the workspace has a
- * question of its own. */
+/** The repository around the workspace has a question of its own. */
 async function approved(
   env: EnvironmentView,
   { command, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {

@@ -6,7 +6,7 @@ const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** RFC 4180 defines CSV. Values stay text. Without `separator`, the parser detects comma, semicolon or tab. */
+/** Values stay text. Without `separator`, the parser detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},

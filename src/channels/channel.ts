@@ -62,7 +62,7 @@ export interface Session {
   readonly notes?: readonly string[];
   /** If present, the session has no model for this reason. */
   readonly withoutModel?: string;
-  /** A running query uses the model from its next model call on. Rejects with `ConfigError`. */
+  /** A running query uses the model from its next model call on. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
@@ -155,7 +155,7 @@ export interface ProviderAdmin {
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   saveKey(provider: string, key: string): Promise<string>;
-  /** Resolves after the user has entered the code. Rejects with `ProviderError` or `Cancelled`. */
+  /** Resolves after the user has entered the code. */
   deviceLogin(provider: string, options: {
     readonly domain: string;
     readonly signal: AbortSignal;
@@ -190,7 +190,6 @@ export interface ConfigAdmin {
 
 export interface Services {
   readonly version: VersionFacts;
-  /** Rejects with `ConfigError`, `UsageError` or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   serve(request: ServeRequest): Promise<RunningServer>;
@@ -208,10 +207,9 @@ export interface Services {
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
-  /** After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` or `Cancelled`. */
+  /** After an interruption, the same call continues. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
   /** Resolves with null if Vis installed nothing. After a rejection with `ConfigError`, `UsageError` or `Cancelled`, no
    * file has changed. */

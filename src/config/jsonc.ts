@@ -27,8 +27,7 @@ interface Place {
   readonly indent: string;
 }
 
-/** Keeps the order of the keys, and all comments outside the replaced value. Throws `RangeError` if the path leads into
- * a value that is neither an object nor a list, or to a wrong index. */
+/** Keeps the order of the keys, and all comments outside the replaced value. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },

@@ -312,7 +312,7 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });
   }
 
-  /** `position` counts from 0. Resolves with null if the store has no messages of this iteration. */
+  /** `position` counts from 0. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }

@@ -10,9 +10,8 @@ import type { Log } from "../logging/log.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
 
 export interface ChangesReader {
-  /** Resolves with null if Vis cannot read the changes. */
   readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
-  /** Resolves with the name under which git finds the target. Rejects with `UsageError` if the target cannot exist. */
+  /** Resolves with the name under which git finds the target. */
   readonly targetOf?: (workspace: string, name: string) => Promise<string>;
 }
 

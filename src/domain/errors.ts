@@ -129,7 +129,7 @@ export function withoutAdvice(error: Error): string {
   return advice === "" ? error.message : error.message.slice(0, -`; ${advice}`.length);
 }
 
-/** `tell` gets the reason without its advice. The new error keeps the advice. */
+/** `tell` gets the reason without its advice. */
 export function retold(error: unknown, tell: (reason: string) => string): Error {
   if (!(error instanceof Error)) return new Error(tell(String(error)));
   const advice = adviceOf(error), told = new Error(tell(lowered(withoutAdvice(error))));

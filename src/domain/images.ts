@@ -12,8 +12,7 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** The first bytes decide the type, even if a data URL declares another type. Vis does not fetch other URLs. Throws
- * `UsageError` for an unusable source. */
+/** The first bytes decide the type, even if a data URL declares another type. Vis does not fetch other URLs. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
   if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);

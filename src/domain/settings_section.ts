@@ -21,7 +21,6 @@ export const OTHER_SERVER: LoginChoice = {
   ...{ name: "other", title: "another OpenAI-compatible server", need: "optional" },
 };
 
-/** Returns null if the text is not an http or https URL. */
 export function serverAddress(text: string): string | null {
   const address = text.trim().replace(/\/+$/, "");
   return URL.canParse(address) && /^https?:/.test(address) ? address : null;

@@ -154,7 +154,6 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns a fault with its path, or null if JSON can store the value. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;

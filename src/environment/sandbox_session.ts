@@ -55,7 +55,6 @@ export class SandboxSession {
     return this.#used ? this.living : null;
   }
 
-  /** Concurrent callers share one start. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;

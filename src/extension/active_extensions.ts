@@ -168,7 +168,6 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Rejects with `TookTooLong` after the time limit. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },

@@ -67,8 +67,7 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** For later queries, the extension replaces another extension of its namespace. Throws for an invalid extension,
-   * invalid settings, and a taken alias or module name. */
+  /** For later queries, the extension replaces another extension of its namespace. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
@@ -321,8 +320,7 @@ function refuseTaken(
   }
 }
 
-/** Requirements come first, and the order of other extensions stays. Throws Error that names the chain if a required
- * extension is absent or the requirements are circular. */
+/** Requirements come first, and the order of other extensions stays. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
   const done = new Set<NormalExtension>();
   for (const extension of extensions) {

@@ -96,7 +96,7 @@ export class Iterations {
   }
 }
 
-/** Rejects if the iteration is not running. The caller must store the totals in the returned run. */
+/** The caller must store the totals in the returned run. */
 export async function endIteration(
   tx: Database,
   { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },

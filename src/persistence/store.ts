@@ -218,7 +218,7 @@ export interface QueryStore {
    * with its newest run, or with the run of the fork. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
-  /** Resolves with the number of ended queries. `alive` replaces the `isAlive` of the store. */
+  /** `alive` replaces the `isAlive` of the store. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
   /** The caller must know that the former process can no longer write. Returns null for an ended query, and for a query
    * with an accepted final. */
@@ -315,7 +315,7 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** The variable with the newest version comes first. System variables are among them. */
+  /** The variable with the newest version comes first. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Resolves with the newest versions of the live user variables, in the order in which a sandbox must restore them. */
@@ -346,7 +346,7 @@ export interface LargeTextStore {
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** With `isOwn`, missing bytes are an error of the caller and no damage. */
   largePieces(large: string, options?: { readonly isOwn?: boolean }): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** The bytes must come from `putLarge` with `isOwn`. Ignores missing bytes. */
+  /** The bytes must come from `putLarge` with `isOwn`. */
   dropLarge(large: string): Promise<void>;
 }
 

@@ -417,7 +417,7 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** The caller must load the cells into `content` first. Throws `Damage` for a changed value. */
+/** The caller must load the cells into `content` first. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);

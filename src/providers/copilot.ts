@@ -226,8 +226,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Resolves with a GitHub token. Rejects with `ProviderError`, of code "network" if Vis cannot reach GitHub and
- * otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts. */
+/** Rejects with `ProviderError`, of code "network" if Vis cannot reach GitHub and otherwise of code "auth". Rejects
+ * with `Cancelled` after `signal` aborts. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {

@@ -58,8 +58,7 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** Equal calls of a query share one answer, even while the first call is running. Rejects with `HostCallError`,
-   * `Cancelled` or an error of the store. */
+  /** Equal calls of a query share one answer, even while the first call is running. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     return (await this.#once({ prompt, ...options, search: false })).text;
   }
@@ -87,7 +86,6 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
-  /** Rejects with `HostCallError` if Vis refuses the sub-query. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }

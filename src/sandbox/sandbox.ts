@@ -123,7 +123,6 @@ export interface Sandbox {
   /** A system variable may wait for the next message to the child. The caller stores a text that it sends in parts, so
    * blocks do not save the text while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
-  /** Rejects with RangeError if the encoded value exceeds `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Returns the variable as it is now, also while a block runs. Returns null without a variable, for a large text that
    * the child has not loaded, and for a large value that equals its stored version. */
@@ -132,7 +131,6 @@ export interface Sandbox {
   /** Cancels timers and pending host calls of a query that has ended. If the child reported no pending work, the
    * cancellation waits for the next message to the child. */
   endQuery(): Promise<void>;
-  /** Kills the child, waits for its end and removes its working folder. */
   close(): Promise<void>;
 }
 

@@ -58,8 +58,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Vis writes temporary files before it changes existing files. After a failure, new folders and finished changes
- * remain, and the caller must revert them. */
+/** After a failure, new folders and finished changes remain, and the caller must revert them. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);

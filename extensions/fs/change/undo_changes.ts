@@ -455,8 +455,7 @@ interface OpenChange extends Checkpoint {
   readonly undone: readonly Checkpoint[];
 }
 
-/** Returns the changes that are not undone or only partly undone, in the order of `all`. A redo opens a change
- * again. */
+/** Returns the changes that are not undone or only partly undone, in the order of `all`. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));

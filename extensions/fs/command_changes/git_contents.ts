@@ -145,7 +145,7 @@ async function stagedHashes(
   return found;
 }
 
-/** Maps names that git can read to the content's hash, or "" for a file that HEAD lacks. Resolves with null if git fails. */
+/** Maps names that git can read to the content's hash, or "" for a file that HEAD lacks. */
 async function hashesInHead(
   spawn: Spawn,
   { top, names }: { readonly top: string; readonly names: readonly string[] },

@@ -8,7 +8,7 @@ import { isHiddenSecret, MAX_READ_BYTES } from "./read_place.ts";
 
 const FEWEST = 500;
 
-/** Resolves with null for a missing path or a special file, and rejects for a binary file. Does not ask the user. */
+/** Resolves with null for a missing path or a special file, and rejects for a binary file. */
 export async function namedFile(
   context: FsContext,
   named: string,

@@ -206,7 +206,6 @@ function compile(
   );
 }
 
-/** The error has the form of `advised`, which this file cannot import. */
 function refused(message: string, advice: string): RangeError {
   return Object.assign(new RangeError(`${message}; ${advice}`), { advice });
 }

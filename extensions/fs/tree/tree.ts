@@ -48,8 +48,7 @@ export interface NewFile {
   readonly attributes?: Attributes | undefined;
 }
 
-/** A name is one part of a path. With `KernelTree`, a rename of the folder does not affect the object, and its methods
- * follow no links. */
+/** With `KernelTree`, a rename of the folder does not affect the object, and its methods follow no links. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
@@ -85,7 +84,6 @@ export interface Tree {
   readLink(path: string): string;
   /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, and zeros for a missing entry. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** `visit` gets each folder below the root up to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
   /** The caller disposes the returned tree, which may keep its root open between calls. With `path`, the tree need serve
    * only this folder. */

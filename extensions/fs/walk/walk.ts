@@ -189,8 +189,7 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** The path is relative to the list's folder. Returns null if no rule matches. The caller checks the rules of parent
-   * folders. */
+  /** The path is relative to the list's folder. The caller checks the rules of parent folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);

@@ -159,7 +159,7 @@ function fail(message: string): never {
   throw new LoginError(message);
 }
 
-/** The parser's own message would quote the file. Returns null if the text is not a list of logins. */
+/** The parser's own message would quote the file. */
 function parsed(text: string): Stored | null {
   try {
     const { version, logins } = JSON.parse(text);

@@ -354,7 +354,7 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** With `sole`, VIS_API_KEY and the setting `baseUrl` apply to this provider. A missing key causes no rejection. */
+/** With `sole`, VIS_API_KEY and the setting `baseUrl` apply to this provider. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },

@@ -183,7 +183,7 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** An absolute link into the original becomes a link into the copy. Resolves with the number of unreadable files. */
+/** An absolute link into the original becomes a link into the copy. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },

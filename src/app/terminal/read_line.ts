@@ -104,7 +104,6 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Returns false if Vis cannot drop the typed lines of this terminal. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {

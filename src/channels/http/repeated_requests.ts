@@ -38,8 +38,7 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Vis keeps no failures, so that clients can retry. Rejects with `Problem` for an invalid key, or a key that had
-   * another body. */
+  /** Vis keeps no failures, so that clients can retry. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {

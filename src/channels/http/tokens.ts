@@ -26,8 +26,7 @@ export interface TokenSource {
   /** The server calls this for each request, because the list can change. Must not reject. */
   grants(): Promise<readonly TokenGrant[]>;
   fault?(): Promise<string>;
-  /** Rejects with `Problem` for an invalid token. The method is undefined if the server does not accept JSON Web
-   * Tokens. */
+  /** The method is undefined if the server does not accept JSON Web Tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 

@@ -14,7 +14,7 @@ import type { Session } from "../channel.ts";
 type Opened = Pick<Session, "conversations" | "workspace">;
 
 export interface McpParts {
-  /** Some clients hide stderr, so a tool call returns the error if `open` rejects. The next call opens again. */
+  /** Some clients hide stderr, so a tool call returns the error if `open` rejects. */
   readonly open: () => Promise<Opened>;
 }
 

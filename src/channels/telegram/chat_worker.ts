@@ -105,7 +105,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** A later command must not change the conversation and the model of this message. */
+  /** A later command must not change the conversation or the model of this message. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);

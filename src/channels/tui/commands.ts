@@ -29,7 +29,6 @@ interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget" | "rename">;
-  /** Resolves with null if Vis cannot read the changes. */
   readonly uncommitted: () => Promise<string | null>;
   readonly retry: () => Promise<void>;
   readonly more: () => Promise<void>;

@@ -23,8 +23,7 @@ export class WorkspaceFiles {
     );
   }
 
-  /** Paths are relative to the workspace, also in an added folder (`../lib/x.ts`). Folders end with a slash. Better
-   * matches come first. */
+  /** Paths are relative to the workspace, also in an added folder (`../lib/x.ts`). Folders end with a slash. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[], string[]] = [[], [], [], [], []];

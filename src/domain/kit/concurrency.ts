@@ -7,8 +7,7 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
- * mutex. */
+/** Starts tasks in order while the sum of their amounts is at most `limit`. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -134,7 +133,7 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** `work` repeats attempts to reach a lost database server for `ms` milliseconds. Undefined means the default time. */
+/** `work` repeats attempts to reach a lost database server for `ms` milliseconds. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }

@@ -37,7 +37,7 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates missing parents. A new folder of root gets the owner of its parent. */
+/** A new folder of root gets the owner of its parent. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined || Deno.build.os === "windows") return;
@@ -134,7 +134,7 @@ export function joinUnresolved(folder: string, path: string): string {
   return `/${whole.split("/").filter((name) => name !== "" && name !== ".").join("/")}`;
 }
 
-/** Both paths must be absolute. Returns false for the folder itself. */
+/** Both paths must be absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }

@@ -4,8 +4,7 @@ import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 import { clip } from "./text.ts";
 
-/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
- * null without a usable `.git`. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
@@ -26,7 +25,7 @@ function statOf(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Worktrees of one repository share this folder. Throws Error if `commondir` contains a name that is not UTF-8. */
+/** Worktrees of one repository share this folder. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));
 }

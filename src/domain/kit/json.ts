@@ -130,8 +130,7 @@ export class JsonMeter {
   }
 }
 
-/** Throws `JsonTooLarge` above a limit, before the parser builds a value. Throws the SyntaxError of `JSON.parse` for
- * invalid JSON. */
+/** Throws `JsonTooLarge` above a limit, before the parser builds a value. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so Vis does not count a short text.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
@@ -150,7 +149,7 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Returns undefined for a text that Vis cannot read. JSON cannot express undefined, so no value is lost. */
+/** JSON cannot express undefined, so no value is lost. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -161,7 +160,7 @@ export function jsonOrUndefined(text: string): unknown {
 
 const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
 
-/** Accepts unescaped control characters in strings, which some servers write. Throws like `readForeignJson`. */
+/** Accepts unescaped control characters in strings, which some servers write. */
 export function readLaxJson(text: string): unknown {
   try {
     return readForeignJson(text);

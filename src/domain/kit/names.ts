@@ -55,7 +55,7 @@ export function patternsFromTop(patterns: readonly string[], folder: string): re
 
 const MAX_LENGTH = 200;
 
-/** A name may differ in one letter, or in a third of the letters of `asked`. Returns null if no name is that close. */
+/** A name may differ in one letter, or in a third of the letters of `asked`. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);

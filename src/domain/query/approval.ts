@@ -49,7 +49,6 @@ export interface ApprovalAdmin {
 export interface ApprovalRules {
   has(rule: ApprovalRule): Promise<boolean>;
   add(rule: ApprovalRule): Promise<void>;
-  /** Removes the approvals that apply only to this conversation. */
   forget(conversationId: string): Promise<void>;
 }
 

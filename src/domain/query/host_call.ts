@@ -39,7 +39,7 @@ type RecordedHostCall =
 
 export interface CallOutcome {
   readonly text: string;
-  /** False means that the call failed in its purpose. The default is true. */
+  /** False means that the call failed in its purpose. */
   readonly ok?: boolean;
   readonly refusedByUser?: boolean;
   /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */

@@ -30,7 +30,7 @@ export interface SentMessage {
   readonly text: string;
 }
 
-/** A web search of a service used this page. The title may be "". */
+/** A web search of a service used this page. */
 export interface WebSource {
   readonly title: string;
   readonly url: string;

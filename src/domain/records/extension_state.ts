@@ -55,6 +55,5 @@ export interface StateStore {
     which: { readonly prefix?: string | undefined; readonly limit: number },
   ): Promise<readonly StateEntry[]>;
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]>;
-  /** Resolves with false if the key had no value. */
   delete(place: StatePlace, key: string): Promise<boolean>;
 }

@@ -431,7 +431,6 @@ class Thread {
     if (turn?.end.value?.work?.files && changes.of(turn) === null) await turn.loadDiffs().catch(() => {});
   }
 
-  /** Resolves with null if the page shows something else by the end. */
   async #whileShown<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
     const shown = this.#shown;
     try {

@@ -33,7 +33,7 @@ export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
   readonly count = signal(0);
-  /** The budget allows steps up to this number. The value is 0 before the first step. */
+  /** The budget allows steps up to this number. */
   readonly most = signal(0);
   readonly tokens = signal(0);
   readonly doing = signal("");

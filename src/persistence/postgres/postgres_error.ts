@@ -119,13 +119,11 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `PostgreSQL refused an operation (${code})`;
 }
 
-/** Returns whether the same transaction may succeed later. After code 23505 (unique violation), it will find the row of
- * the other transaction. */
+/** After code 23505 (unique violation), it will find the row of the other transaction. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Returns whether a transaction could not store its mark. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";

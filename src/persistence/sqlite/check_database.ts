@@ -17,7 +17,7 @@ import { markContent } from "../unused_long_values.ts";
 
 const TOLD = 10;
 
-/** Damage becomes a problem in the report. Rejects with `StoreError` if the file cannot be opened because of damage. */
+/** Damage becomes a problem in the report. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");

@@ -78,7 +78,6 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Neither creates nor migrates the database. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);

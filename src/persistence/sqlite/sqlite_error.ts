@@ -119,7 +119,7 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
-/** Returns null if the system is not the cause. With `isBackup`, `location` is the path of a new backup. */
+/** With `isBackup`, `location` is the path of a new backup. */
 export function systemError(error: Error, location: string, { isBackup = false } = {}): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);

@@ -29,7 +29,7 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
   return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
 }
 
-/** Returns whether git takes the folder itself for a repository. `HEAD` may be a link to a missing file. */
+/** `HEAD` may be a link to a missing file. */
 export function isBare(folder: string, kindOf = entryKind): boolean {
   const kind = (name: string) => kindOf(join(folder, name));
   const isThere = (name: string): boolean => existsSync(join(folder, name)) && kind(name) !== null;

@@ -126,7 +126,6 @@ class WorkspaceTurns {
     return leave;
   }
 
-  /** Rejects with Error if a command or git of another process still runs after `ALONE_TRIES` attempts. */
   async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A failed attempt at the lock of the folder loses the shared lock of this process's commands. The lock of the

@@ -14,8 +14,7 @@ export interface ModelData {
   readonly source: string;
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** Without a row for a name that ends in a date or `latest`, looks for the name before that ending. Returns null for
-   * an unknown model. */
+  /** Without a row for a name that ends in a date or `latest`, looks for the name before that ending. */
   find(name: string): ModelFacts | null;
 }
 

@@ -174,7 +174,7 @@ export class RateWindow {
     this.#limit = limit;
   }
 
-  /** Returns 0 if the call fits now. A call that is larger than the whole window fits while the window is empty. */
+  /** A call that is larger than the whole window fits while the window is empty. */
   waitMs(tokens: number): number {
     if (this.#limit === null) return 0;
     const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;

@@ -82,8 +82,7 @@ function thinking(
   return hasNone ? {} : { thinking: { type: "enabled", budget_tokens: Math.min(BUDGET[reasoning], limit) } };
 }
 
-/** Returns 4.6 for claude-opus-4-6-20260101 and 3.7 for claude-3-7-sonnet-latest. Returns null for a name without a
- * version. */
+/** Returns 4.6 for claude-opus-4-6-20260101 and 3.7 for claude-3-7-sonnet-latest. */
 function versionOf(model: string): number | null {
   const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   return found ? Number(`${found[1]}.${found[2] ?? 0}`) : null;

@@ -246,8 +246,7 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** Returns null if the reply is not too large. If the simultaneous replies together are too large, a reply above its
-   * share has a fault. */
+  /** If the simultaneous replies together are too large, a reply above its share has a fault. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;

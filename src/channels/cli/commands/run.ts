@@ -34,7 +34,6 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
   readonly timeout?: number | undefined;
-  /** The words of the request, without piped input. */
   readonly typed?: string | undefined;
 }
 

@@ -30,8 +30,7 @@ const REST = '"rest": true';
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Rejects with `Problem` (412) if If-Match does not match. These changes run one at a time, so that two of them cannot
- * both match the same tag. */
+/** These changes run one at a time, so that two of them cannot both match the same tag. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {

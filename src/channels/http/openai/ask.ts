@@ -338,8 +338,7 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns null for a stored answer. Clients repeat a request after a 5xx, so an end that would occur again has status
- * 400. */
+/** Clients repeat a request after a 5xx, so an end that would occur again has status 400. */
 export function openAiFailure(result: Ended): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;

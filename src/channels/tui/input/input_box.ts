@@ -115,7 +115,6 @@ export class InputBox {
     }
   }
 
-  /** The newest input is first. */
   get remembered(): readonly string[] {
     return [...this.#remembered].reverse();
   }
@@ -209,7 +208,6 @@ export class InputBox {
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
   }
 
-  /** True if the shown list of completions is for an earlier text. */
   get #isOld(): boolean {
     return this.choosing && this.#beforeCursor() !== this.#completed;
   }

@@ -49,7 +49,6 @@ const GRAPHEMES = new Intl.Segmenter();
 /** This code point can turn the preceding sign into an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));

@@ -6,7 +6,7 @@ import { parse } from "sucrase/dist/esm/parser/index.js";
 // @ts-types="sucrase/dist/types/parser/tokenizer/types.d.ts"
 import { TokenType } from "sucrase/dist/esm/parser/tokenizer/types.js";
 
-/** Sucrase accepts any closing tag for the open element. Throws SyntaxError in the form of sucrase. */
+/** Sucrase accepts any closing tag for the open element. */
 function checkTags(text: string, { isTyped, isFlow }: Readonly<Record<"isTyped" | "isFlow", boolean>>): void {
   const { tokens } = parse(text, true, isTyped, isFlow);
   const typeAt = (at: number): TokenType | undefined => tokens[at]?.type;
