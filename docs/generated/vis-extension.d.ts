@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3c3ed3132d379388e1ce6cba7313d4f4bf144824688f1d1795fdc23a818c04f2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b03de21636c594aa7c709c9cf6e3332a95090f52f07d29e17d9fae70cb681fe4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -24,8 +24,7 @@ export declare class JsonMeter {
   restart(): void;
   push(text: string): void;
 }
-/** Throws `JsonTooLarge` above a limit, before the parser builds a value. Throws the SyntaxError of `JSON.parse` for
- * invalid JSON. */
+/** Throws `JsonTooLarge` above a limit, before the parser builds a value. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** `read` is the parsed text. The result has a BigInt instead of each integer outside the safe range, except for an
  * integer with an exponent. */
@@ -57,7 +56,7 @@ export interface Approval {
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
   readonly text: string;
-  /** False means that the call failed in its purpose. The default is true. */
+  /** False means that the call failed in its purpose. */
   readonly ok?: boolean;
   readonly refusedByUser?: boolean;
   /** For a failed call, Vis shows the last lines of this output, and the lines that name a failure. */
@@ -88,7 +87,7 @@ export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
 }
-/** A web search of a service used this page. The title may be "". */
+/** A web search of a service used this page. */
 export interface WebSource {
   readonly title: string;
   readonly url: string;
@@ -911,8 +910,7 @@ export interface NormalExtension extends Extension {
 }
 /** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
-/** Starts tasks in order while the sum of their amounts is at most `limit`. With the default limit, the semaphore is a
- * mutex. */
+/** Starts tasks in order while the sum of their amounts is at most `limit`. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
@@ -975,15 +973,14 @@ export interface GitSetting {
 }
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. Returns [] without a home. */
+/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. Returns
- * null without a usable `.git`. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** Worktrees of one repository share this folder. Throws Error if `commondir` contains a name that is not UTF-8. */
+/** Worktrees of one repository share this folder. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository elsewhere names `top` as its working tree, as worktrees and submodules do. A command
  * that can write only in `top` cannot forge this name. The arguments must be real paths. */
@@ -1027,7 +1024,7 @@ export declare function replaceFile(path: string, text: string, { mode }?: {
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates missing parents. A new folder of root gets the owner of its parent. */
+/** A new folder of root gets the owner of its parent. */
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -1035,7 +1032,7 @@ export declare function ensureFolder(path: string, { mode }?: {
 export declare function hasPlaceholderMode(mode: number): boolean;
 /** Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
-/** Both paths must be absolute. Returns false for the folder itself. */
+/** Both paths must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
@@ -1068,7 +1065,7 @@ export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
  * exception. A pattern without `/` matches the last part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** A name may differ in one letter, or in a third of the letters of `asked`. Returns null if no name is that close. */
+/** A name may differ in one letter, or in a third of the letters of `asked`. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
 /** Returns up to three names, nearest first. Two names are close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
@@ -1080,7 +1077,7 @@ export declare function advised<E extends Error>(error: E, advice: string): E & 
   readonly advice: string;
 };
 export declare function withoutAdvice(error: Error): string;
-/** `tell` gets the reason without its advice. The new error keeps the advice. */
+/** `tell` gets the reason without its advice. */
 export declare function retold(error: unknown, tell: (reason: string) => string): Error;
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first word begins in lower case, except "Vis" and words such as
