@@ -44,7 +44,6 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Resolves with "" if no branch is checked out. */
 export async function currentBranch(git: Git): Promise<string> {
   const { stdout } = await git.run(["symbolic-ref", "--quiet", "HEAD"]);
   return /^refs\/heads\/(.+)/.exec(stdout.trim())?.[1] ?? "";

@@ -451,7 +451,7 @@ interface Mirror {
   refs(args: readonly string[]): Promise<readonly Ref[]>;
 }
 
-/** Here, git has the network and the user's keys. It runs without the wall, so it works in an empty repository, which
+/** Here, git has the network and the user's keys. No wall confines git, so git works in an empty repository, which
  * borrows the objects of the repository, but reads none of its settings and hooks. */
 async function withMirror<T>(
   git: Git,

@@ -44,8 +44,8 @@ export function removalsOutside(
   });
 }
 
-/** The model must not learn which files exist outside the workspace, so only the text for people depends on them. A
- * command has its own temporary folders, so the model needs no text about files there. */
+/** The model must not learn which files exist outside the workspace, so only the text for people depends on these
+ * files. A command has its own temporary folders, so the model needs no text about files there. */
 export async function missedRemovals(
   command: string,
   place: Parameters<typeof removalsOutside>[1],

@@ -164,8 +164,6 @@ export interface ProviderAdmin {
   logout(provider: string): Promise<boolean>;
 }
 
-/** Methods reject with `ConfigError` for an unusable file, and with `UsageError` for an unknown key or an invalid
- * value. */
 export interface ConfigAdmin {
   path(options: { readonly project: boolean }): string;
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
@@ -181,8 +179,7 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Resolves with null if the project has no settings file or an empty one. Rejects with `ConfigError` if trust cannot
-   * make the file usable. */
+  /** Resolves with null if the project has no settings file or an empty one. */
   trustable(): Promise<ConfigTrustFacts | null>;
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
@@ -211,8 +208,7 @@ export interface Services {
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** After an interruption, the same call continues. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Resolves with null if Vis installed nothing. After a rejection with `ConfigError`, `UsageError` or `Cancelled`, no
-   * file has changed. */
+  /** After a rejection with `ConfigError`, `UsageError` or `Cancelled`, no file has changed. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }

@@ -20,7 +20,7 @@ const PLACE = { namespace: "vis/messages", branchId: null } as const;
 const MOST = 1_000;
 const LOOK_MS = 500;
 const ANSWER_LOOK_MS = 200;
-/** A killed process may leave messages behind, so Vis deletes older messages. */
+/** A killed process may leave messages behind, so Vis deletes messages of this age. */
 const KEPT_MS = 24 * 3_600_000;
 
 const MOST_STEP_CHARS = 1_000_000;

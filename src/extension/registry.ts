@@ -387,8 +387,8 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** Running calls of all conversations share these bytes. A call that needs more than all of them waits until no other
- * call has a share. */
+/** Running calls of all conversations share these bytes. A call that needs more than all of these bytes waits until
+ * no other call has a share. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];

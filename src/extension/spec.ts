@@ -196,8 +196,8 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Extensions may also read these real folders, and change nothing there. The key is absent if the user cannot add
-   * folders, as in the locked profile. */
+  /** Extensions may also read these real folders. The key is absent if the user cannot add folders, as in the locked
+   * profile. */
   readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;

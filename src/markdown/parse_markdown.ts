@@ -240,7 +240,7 @@ function hostAndPath(text: string, at: number, self: typeof parser.linkify): num
   return found === null ? 0 : found.lastIndex - "http://www.".length;
 }
 
-// The package drops elements below its limit, so this function keeps these elements as text.
+// The package drops elements that are deeper than its limit, so this function keeps these elements as text.
 const tokenize = parser.block.tokenize;
 parser.block.tokenize = function (state, start, end): void {
   if (state.level < MAX_LEVEL) return tokenize.call(this, state, start, end);

@@ -446,7 +446,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // If less than an anchor of the base is left, it can match only at the end of the value.
+      // If the rest of the base is shorter than an anchor, the rest can match only at the end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };

@@ -145,7 +145,7 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** A step with interrupted blocks keeps its position, because Vis has stored it. */
+  /** An iteration with interrupted blocks keeps its position, because Vis has stored the iteration. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;
@@ -168,10 +168,10 @@ export class QueryState {
   }
 }
 
-/** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies with one
- * fault. */
+/** The model has seen the fault and repeats it, so the query ends after this number of consecutive replies with the
+ * same fault. */
 const SAME = 3;
-/** The model does not cause broken replies, so Vis tolerates more of them. */
+/** The model does not cause broken replies, so this limit is higher than `SAME`. */
 const BROKEN = 5;
 /** This number limits unusable replies; broken replies and failed calls do not count. */
 const UNUSABLE = 5;

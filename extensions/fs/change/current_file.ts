@@ -13,8 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Resolves with null if the file is missing. Rejects if a file that the conversation read or wrote has changed since.
- * For other actions than a write, content that the conversation knew earlier is acceptable. */
+/** Rejects if a file that the conversation read or wrote has changed since. For other actions than a write, content
+ * that the conversation knew earlier is acceptable. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,

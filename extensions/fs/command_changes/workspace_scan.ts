@@ -49,7 +49,6 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** Rejects with RangeError if the workspace is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();

@@ -52,8 +52,7 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** The comparison takes constant time, so that its duration reveals no token. Rejects with `Problem` (401) for a
- * missing, unknown or expired token, and like `signed`. */
+/** The comparison takes constant time, so that its duration reveals no token. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,

@@ -35,8 +35,8 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Only one session may have a branch open, so the session that used the branch last closes the branch before `work`
-   * runs. */
+  /** Only one session may have a branch open, so another session that used the branch last closes the branch before
+   * `work` runs. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

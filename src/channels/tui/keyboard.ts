@@ -217,7 +217,7 @@ export function readKeys(kept: OwnKeys): { readonly keys: OwnKeys; readonly faul
   return { keys, faults };
 }
 
-/** Returns "" if the user's own keys leave the action without its usual key. */
+/** Returns "" if the user gave the usual key of the action to another action. */
 export function shownKey(action: KeyAction, own: OwnKeys): string {
   const mapped = own[action];
   if (mapped !== undefined) return keyLabel(mapped);

@@ -260,7 +260,8 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** If this number of nodes end during the start or during the same step of a query, Vis stops running the query. */
+/** If this number of nodes end during the start or during the same iteration of a query, Vis stops running the
+ * query. */
 const MOST_LOSSES = 3;
 
 async function runJob(

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import ownPath, { dirname, resolve, sep } from "node:path";
 
-/** Readers always see either the old or the new text. Only the owner has access by default. The folder must exist. */
+/** Readers always see either the old or the new text. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {

@@ -190,7 +190,7 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The layout visits the parts of each level again, so JSON with more levels stays as it is. */
+/** The layout visits the parts of each level again, so JSON with more than this number of levels stays unchanged. */
 const MAX_LAID_OUT = 64;
 
 /** A part that fits into `width` becomes one line. Returns null unless the text is an object or list as

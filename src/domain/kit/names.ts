@@ -62,7 +62,7 @@ export function nearestName(asked: string, names: readonly string[]): string | n
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** Returns up to three names, nearest first. Two names are close if one contains the other. */
+/** Two names are close if one contains the other. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];

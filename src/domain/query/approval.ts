@@ -59,7 +59,8 @@ export interface ApprovalChoice {
   readonly text: string;
 }
 
-/** When the reader reaches the end of a question with more characters, its beginning may be out of sight. */
+/** When the reader reaches the end of a question with more than this number of characters, the beginning may be out
+ * of sight. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
 /** Lines of code can begin with blanks, so a change may have more blanks in a row than a paragraph. */

@@ -89,8 +89,7 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/** If a call ends in a later step, Vis shows its end in the earlier step, which must be among the newest of this
- * number. */
+/** A call may end in a later step, so Vis keeps this number of earlier steps to show the end of the call. */
 const MOST_EARLIER = 50;
 const TIMED_FROM_MS = 5_000;
 

@@ -5,7 +5,7 @@ import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 export const SHOWN_DIFF_LINES = 40;
 const MAX_LINE = 1_000;
-/** A question shows the whole change, because the user may refuse any part of it. */
+/** A question shows the whole change, because any part of the change may be a reason to refuse. */
 export const WHOLE_DIFF = { most: Infinity, longest: Infinity } as const;
 const TAB = "    ";
 const LEAST_WIDTH = 10;

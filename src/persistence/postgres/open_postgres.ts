@@ -96,8 +96,8 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
 
 /** The number is arbitrary, so another program probably does not use it. */
 const LOCK = 7_164_011;
-/** An attempt waits `LOCK_MS` for the lock of a table, and Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other
- * nodes use the tables. */
+/** An attempt waits at most `LOCK_MS` for the lock of a table, and Vis repeats attempts for `MIGRATION_PATIENCE_MS`
+ * while other nodes use the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
 async function migratePostgres(

@@ -119,7 +119,7 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `PostgreSQL refused an operation (${code})`;
 }
 
-/** After code 23505 (unique violation), it will find the row of the other transaction. */
+/** After code 23505 (unique violation), a repeated transaction finds the row of the other transaction. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

@@ -445,7 +445,7 @@ class LastWrite {
     this.#known = mark;
   }
 
-  /** An earlier transaction that stores its mark after this change fails. */
+  /** An earlier transaction fails if it stores its mark after this change. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }

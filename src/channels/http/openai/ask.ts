@@ -46,7 +46,6 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Without a stream, rejects with `Problem` if the query has no answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
