@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b03de21636c594aa7c709c9cf6e3332a95090f52f07d29e17d9fae70cb681fe4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a4544cf0494e6518dec4ec2e3664370cdd576e9d8ffb8573b230e7c70215e365
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -577,8 +577,8 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Extensions may also read these real folders, and change nothing there. The key is absent if the user cannot add
-   * folders, as in the locked profile. */
+  /** Extensions may also read these real folders. The key is absent if the user cannot add folders, as in the locked
+   * profile. */
   readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
@@ -1017,7 +1017,7 @@ export declare class GitIndex {
 }
 /** Accepts https, and http only to a loopback address, which another machine cannot impersonate. */
 export declare function isSecureUrl(text: string): boolean;
-/** Readers always see either the old or the new text. Only the owner has access by default. The folder must exist. */
+/** Readers always see either the old or the new text. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -1067,7 +1067,7 @@ export declare function matchesWildcard(pattern: string, text: string): boolean;
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** A name may differ in one letter, or in a third of the letters of `asked`. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
-/** Returns up to three names, nearest first. Two names are close if one contains the other. */
+/** Two names are close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
  * after the first `MAX_LENGTH` do not count. */
