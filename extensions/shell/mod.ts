@@ -28,7 +28,7 @@ const settings = z.strictObject({
     "Whether blocks may run commands in the workspace with shell.run and shell.start; never in the locked profile",
   ),
   allow: z.array(pattern).default([]).describe(
-    "Patterns of allowed commands: each part of a command must match one of these patterns. * matches any text. If the list is empty, Vis allows all commands that deny does not match",
+    "Patterns of allowed commands: each part of a command must match one of these patterns. * matches any text. An empty list refuses no command",
   ),
   deny: z.array(pattern).default([]).describe(
     "Patterns of refused commands: Vis refuses a command if one of its parts matches one of these patterns, even if the part matches allow. * matches any text",
@@ -38,7 +38,7 @@ const settings = z.strictObject({
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
-    "If the command wall is incomplete: ask (before a command without a lasting approval), run (without a " +
+    "If the command wall is incomplete: ask (before a command without a lasting approval), run (without this " +
       "question) or off (run no command). No workspace can set it",
   ).meta({ programs: "unwalled" }),
   read: z.never({ error: "is now the setting readFolders" }).optional(),

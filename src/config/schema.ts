@@ -135,7 +135,7 @@ export const ConfigSchema = z.strictObject({
     "Database file, URL of a PostgreSQL database, or :memory:; null for vis.db in $VIS_HOME",
   ),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
-    "URL of an OpenAI-compatible server, including /v1; null for none",
+    "URL of an OpenAI-compatible server, including /v1; with provider or --provider, URL of that provider instead; null for none",
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
@@ -306,11 +306,11 @@ export const ConfigSchema = z.strictObject({
     "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   readFolders: z.array(z.string().refine((path) => isAbsolute(path), "must be an absolute path")).default([]).describe(
-    "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. --add-dir adds folders for one run. Vis changes nothing in these folders. No workspace can set it",
+    "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. --add-dir adds folders for one run. No workspace can set it",
   ),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web. null means all extensions that Vis finds, except untrusted extensions of the workspace; in the locked profile, null means no extension",
+      "The only extensions that Vis may load: namespaces, or aliases of shipped extensions, such as web. null means no such restriction; in the locked profile, null means no extension",
     ),
     deny: z.array(name).default([]).describe(
       "Extensions that Vis does not load: namespaces, or aliases of shipped extensions, such as web",

@@ -42,7 +42,7 @@ export const FLAGS = {
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (env: VIS_PROVIDER)"],
   db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, VIS_DB)"],
   storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)"],
-  root: ["--root", "let Vis also change files of the repository around the workspace without a question"],
+  root: ["--root", "let Vis also change files of the repository around the workspace"],
   addDir: [
     "--add-dir <path>",
     "let Vis also read this folder, and change nothing there; repeatable",
@@ -50,7 +50,7 @@ export const FLAGS = {
   ],
   shell: [
     "--shell <mode>",
-    "if the command wall is incomplete: ask (before a command without a lasting approval), run (without a question) or off (run no command) (default: shell.unwalled)",
+    "if the command wall is incomplete: ask (before a command without a lasting approval), run (without this question) or off (run no command) (default: shell.unwalled)",
     unwalledMode,
   ],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
