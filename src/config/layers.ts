@@ -75,7 +75,8 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** A section is in `extensions.config` under its namespace. Some sections keep an older name at the top level. */
+/** A section is in `extensions.config` under its namespace. Some sections also have a shorter name at the top level, such
+ * as `shell`. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 

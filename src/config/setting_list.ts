@@ -60,7 +60,7 @@ export async function configJsonSchema({ all }: SettingsSections): Promise<objec
   const top: Record<string, Node> = { ...root.properties }, below: Record<string, Node> = {};
   for (const { name, namespace, schema } of all) {
     below[namespace] = jsonOf(await schema());
-    if (name !== null) top[name] = { ...below[namespace], title: `Older name of extensions.config.${namespace}` };
+    if (name !== null) top[name] = { ...below[namespace], title: `Shorter name of extensions.config.${namespace}` };
   }
   if (config) Object.assign(config, { properties: below });
   return { ...root, properties: top };

@@ -52,6 +52,10 @@ export class Ledger {
     return this.#tree.reached();
   }
 
+  limitText(limit: LimitReason): string {
+    return this.#tree.textOf(limit);
+  }
+
   check(): void {
     const limit = this.reached();
     if (limit === null) return;

@@ -438,6 +438,7 @@ function compose(
     unusable: state.faults.unusable,
     prose: state.texts.at(-1) ?? null,
     unsupported: state.unsupported,
+    ...reason === "limit_cost" || reason === "limit_tokens" ? { limit: ledger.limitText(reason) } : {},
   }));
   const isTemporary = reason === "provider" ? state.temporary : reason === "cancelled" && signal.reason === SHUTDOWN;
   const did = oneLine(callsText(state.calls.linesWithin(DID_CHARS)), DID_CHARS);
@@ -506,6 +507,8 @@ interface Unanswered {
   readonly refused?: string | null;
   readonly unusable?: Unusable | null;
   readonly prose?: string | null;
+  /** With the value of the limit, such as "its limit of 1000 tokens". */
+  readonly limit?: string;
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
@@ -546,7 +549,7 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
 };
 
 function headline(query: Unanswered): string {
-  const { reason, iterations, isCutOff = false, used, budget, ms, refused, unusable } = query;
+  const { reason, iterations, isCutOff = false, used, budget, ms, refused, unusable, limit } = query;
   const error = query.errors.at(-1) ?? "";
   const done = counted(iterations, "step");
   switch (reason) {
@@ -564,9 +567,9 @@ function headline(query: Unanswered): string {
     case "unsupported_answer":
       return "No answer: the model repeated an answer that Vis had refused.";
     case "limit_cost":
-      return `No answer: the cost limit was reached after ${done}.`;
+      return `No answer: the request reached ${limit ?? "its cost limit"} after ${done}.`;
     case "limit_tokens":
-      return `No answer: the token limit was reached after ${done}.`;
+      return `No answer: the request reached ${limit ?? "its token limit"} after ${done}.`;
     case "limit_time":
       return `Timed out after ${durationText(ms)} in step ${isCutOff ? iterations : iterations + 1}.`;
     case "provider":

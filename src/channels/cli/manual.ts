@@ -141,7 +141,11 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
       about:
         "folder of settings, keys, database and extensions (default: ~/.vis; on Windows, %LOCALAPPDATA%\\vis unless %APPDATA%\\vis exists)",
     },
-    { term: "VIS_BASE_URL", about: "URL of an OpenAI-compatible server, including /v1" },
+    {
+      term: "VIS_BASE_URL",
+      about:
+        "URL of an OpenAI-compatible server, including /v1; with VIS_PROVIDER or --provider, URL of that provider instead",
+    },
     {
       term: "VIS_API_KEY",
       about:

@@ -10,7 +10,7 @@ export interface PendingMessage {
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
-  /** If true, the end of the program interrupted the query, not the user. */
+  /** If true, the end of the program, not the user, interrupted the query. */
   readonly suspended?: boolean;
   readonly replies?: readonly number[];
   /** Null means that the answer replaces the progress message. */

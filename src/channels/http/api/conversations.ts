@@ -25,7 +25,8 @@ const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: the workspaces of this server are read-only; vis serve --writable allows changes";
 const UNRECORDED =
   "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why";
-const NOT_SERVED = "Cannot undo changes: the conversation belongs to a folder that this server does not serve";
+const notServed = ({ workspace }: Pick<Conversation, "workspace">): string =>
+  `Cannot undo changes: this server does not serve ${workspace}; run vis serve there, or add it to server.workspaces`;
 const REST = '"rest": true';
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
@@ -215,7 +216,7 @@ conversations.get(
     const undo = isOwn ? c.env.parts.undo : undefined;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report: UndoReport = await undo?.(conversation, { dryRun: true, rest: true, ...cuts }) ??
-      { error: undo ? UNRECORDED : isOwn ? NONE : NOT_SERVED };
+      { error: undo ? UNRECORDED : isOwn ? NONE : notServed(conversation) };
     const { changes = [], files = [], folders = [], kept = [] } = report;
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, rest: true, ...cuts }) ??
       {};

@@ -119,7 +119,7 @@ Deno.test("a conversation of a folder that the server does not serve can be read
   const { conversationId: id } = await begun(rig.engine.store, { workspace: "/elsewhere" });
   assert.equal((await rig.ask(`/api/v1/conversations/${id}`)).status, 200);
   const { fault } = await (await rig.ask(`/api/v1/conversations/${id}/undo`)).json();
-  assert.match(fault, /the conversation belongs to a folder that this server does not serve/);
+  assert.match(fault, /this server does not serve \/.*; run vis serve there/);
   const bodies = {
     undo: {},
     prompt: { request: "x" },
