@@ -75,8 +75,7 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** A section is in `extensions.config` under its namespace. Some sections also have a shorter name at the top level, such
- * as `shell`. */
+/** A section is in `extensions.config` under its namespace. Some sections also have a shorter name at the top level. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 

@@ -50,8 +50,9 @@ interface Asking {
 export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   readonly #turn = new Semaphore();
-  /** In this query, Vis does not ask again for a refused approval. */
-  readonly #refused = new Map<string, string>();
+  /** Vis does not ask again for a refused approval. If the user gave a reason, this holds only for the same iteration,
+   * because the model may then do what the user wrote. */
+  readonly #refused = new Map<string, { readonly why: string; readonly iteration: number | null }>();
   /** These approvals count in this query even if Vis cannot store the rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
@@ -112,8 +113,16 @@ export class QueryApprovals {
     const rest = left === null || left.length === request.scopes.length
       ? request
       : { ...request, scopes: left, scope: left.join(", ") };
-    const reason = this.#refused.get(refusalKey(rest, asking));
-    return reason === undefined ? rest : { allowed: false, reason, byUser: true };
+    const refused = this.#refused.get(refusalKey(rest, asking));
+    if (refused === undefined || (refused.iteration ?? asking.emitter.iteration) !== asking.emitter.iteration) {
+      return rest;
+    }
+    return { allowed: false, reason: refused.why, byUser: true };
+  }
+
+  /** A message of the user can change an earlier refusal. */
+  forgetRefusals(): void {
+    this.#refused.clear();
   }
 
   #nameOption({ option }: Pick<ApprovalRequest, "option">): void {
@@ -156,7 +165,7 @@ export class QueryApprovals {
     const { reason } = answer;
     const decision = lasting || answer.decision === "no" ? answer.decision : "once";
     this.#say(question, { decision, reason }, emitter);
-    if (decision === "no") return this.#refuse(refusalKey(request, asking), answer);
+    if (decision === "no") return this.#refuse(answer, { request, asking });
     this.#refusals = 0;
     if (decision === "once") return { allowed: true, reason: "" };
     for (const scope of scopes) {
@@ -172,9 +181,13 @@ export class QueryApprovals {
     emitter.send({ type: "approval_answered", id: question.id, ...answer });
   }
 
-  #refuse(key: string, { reason, fault }: Answered): Approval {
+  #refuse(
+    { reason, fault }: Answered,
+    { request, asking }: { readonly request: CheckedRequest; readonly asking: Asking },
+  ): Approval {
     const why = fault ?? (reason === "" ? "the user said no" : `the user said no and wrote "${reason}"`);
-    this.#refused.set(key, why);
+    const iteration = reason === "" ? null : asking.emitter.iteration;
+    this.#refused.set(refusalKey(request, asking), { why, iteration });
     if (fault !== undefined) return { allowed: false, reason: why, byUser: false };
     if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser: true };
     const times = `the user refused ${this.#refusals} times in a row, so stop asking`;

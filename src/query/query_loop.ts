@@ -149,6 +149,7 @@ export class QueryLoop {
     state.notes.push(...await parts.between?.(frame.signal) ?? []);
     await this.#prepared.takeUndone();
     const steered = await this.#steered();
+    if (steered.length > 0) this.#prepared.approvals.forgetRefusals();
     const context = await buildContext({
       environment,
       active,

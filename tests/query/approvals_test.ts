@@ -61,6 +61,17 @@ Deno.test("env.approve() asks the user, and the call learns the answer", async (
   );
 });
 
+Deno.test("Vis asks again after a reason, in the next step, and not after a plain no", async () => {
+  const code = "[await asking.open(), await asking.open()]";
+  await using engine = await startEngine([replyJson([code]), replyJson([code]), replyJson([code]), DONE], {
+    extensions: [ASKING],
+  });
+  const { asked, approve } = user({ decision: "no", reason: "open the window first" }, "no");
+  await engine.ask("x", { approve });
+  assert.equal(asked.length, 2);
+  assert.equal(engine.context(1).match(/wrote \\?"open the window first/g)?.length, 2);
+});
+
 Deno.test("no duration includes the time in which a question was open", async () => {
   let time = 0;
   await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {

@@ -221,6 +221,27 @@ Deno.test("a file at Tab is completed; one whose name commands the terminal is n
   }
 });
 
+Deno.test("a space after a path closes the list of completions, and Enter sends the text", async () => {
+  const workspace = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(join(workspace, "notes.md"), "");
+    await withScreen([final("ok: 1")], { session: { workspace } }, async ({ screen, engine }) => {
+      screen.type("see @note");
+      await screen.until("notes.md");
+      for (const key of "s.md ") {
+        screen.type(key);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      }
+      screen.type(ENTER);
+      await screen.until("ok: 1");
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      assert.equal((await engine.conversations.queries(branch!))[0]?.text, "see @notes.md");
+    });
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+});
+
 Deno.test("Enter does not apply a list of completions that is older than the text", async () => {
   const workspace = await Deno.makeTempDir();
   try {

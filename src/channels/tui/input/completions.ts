@@ -21,7 +21,9 @@ export function completions(
   const files = new WorkspaceFiles(workspace, readFolders);
   return {
     getSuggestions: async (lines, row, column, options) => {
-      const searched = options.force ? null : SEARCHED.exec((lines[row] ?? "").slice(0, column));
+      const before = (lines[row] ?? "").slice(0, column);
+      if (!options.force && /\s$/.test(before)) return null; // A space ends the word, and Enter sends the text.
+      const searched = options.force ? null : SEARCHED.exec(before);
       if (searched) return await filesLike(searched, files);
       const asPath = lines.map((line, at) =>
         at === row && options.force ? line.slice(0, column).replace(AT, "$1 ") + line.slice(column) : line
