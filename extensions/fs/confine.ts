@@ -40,7 +40,6 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** For a link at the end of the path, returns the link itself. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") {

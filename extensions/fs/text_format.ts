@@ -47,7 +47,7 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** The new text has U+FFFD where the old text has invalid bytes. Throws if a U+FFFD could mean several sequences. */
+/** The new text has U+FFFD where the old text has invalid bytes. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));

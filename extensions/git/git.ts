@@ -79,7 +79,6 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     const spawn = spawnOf(env);
     const repository = await findRepository(topOf(env));

@@ -189,8 +189,7 @@ export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** Git runs at the root of the repository, but the paths of the returned function are relative to the workspace. With
- * `paths`, the first argument has paths. An option `repo` names a repository below the workspace. */
+/** Git runs at the root of the repository, but the paths of the returned function are relative to the workspace. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (around, ...options) => {
     const repo = repoOf(options);

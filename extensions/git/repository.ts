@@ -24,8 +24,8 @@ export function topOf({ repository, root, workspace }: GitView): string {
 
 const START_ABOVE = "ask the user to start Vis in a folder that contains both folders, and pass {repo: …} there";
 
-/** Questions of the returned view name the repository. Rejects with Error unless `repo` names a folder below the
- * workspace, without links, that has a repository of its own. */
+/** Rejects with Error unless `repo` names a folder below the workspace, without links, that has a repository of its
+ * own. */
 export async function inRepository(env: EnvironmentView, repo: string): Promise<GitView> {
   const { workspace, approve } = env, top = resolve(workspace, repo);
   if (top === topOf(env)) return env;

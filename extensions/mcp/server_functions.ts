@@ -188,8 +188,7 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** `wrong` is the server's reason why the arguments are wrong. The Error of a rejection says if the tool may have run.
- */
+/** The Error of a rejection says if the tool may have run. */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {

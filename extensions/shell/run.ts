@@ -110,7 +110,6 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** Models write commands for bash. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** Without these variables, package managers would retry unreachable addresses for minutes. */

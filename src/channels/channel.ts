@@ -82,7 +82,6 @@ export interface ServeRequest extends ServiceRequest {
 
 export interface RunningServer {
   readonly url: string;
-  /** Other machines reach the server at these addresses. */
   readonly reached: readonly string[];
   readonly token: string | null;
   readonly tokenFrom: string;
@@ -155,7 +154,6 @@ export interface ProviderAdmin {
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   saveKey(provider: string, key: string): Promise<string>;
-  /** Resolves after the user has entered the code. */
   deviceLogin(provider: string, options: {
     readonly domain: string;
     readonly signal: AbortSignal;
@@ -233,8 +231,7 @@ export interface Io {
    * `typedNow`, ignores lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   askSecret(question: string): Promise<string>;
-  /** Calls `run` on the first signal that asks the process to end, and when stdout loses its reader, until the caller
-   * calls the returned function. A second signal ends the process, except SIGHUP while work runs. Throws `ConfigError`
-   * if a limit of the process is too low. */
+  /** Calls `run` on the first signal that asks the process to end, and when stdout loses its reader, until the
+   * caller calls the returned function. A second signal ends the process, except SIGHUP while work runs. */
   onInterrupt(run: () => void): () => void;
 }

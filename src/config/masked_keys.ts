@@ -5,7 +5,7 @@ const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Matches a reference such as `${auth:github}`. In headers, a word such as `Bearer` may precede the reference. */
+/** In headers, a word such as `Bearer` may precede the reference. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
 export function isSecret(name: string, value: unknown): boolean {

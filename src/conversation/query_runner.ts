@@ -210,8 +210,7 @@ export class LeaseKeeper {
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again
-   * later. */
+  /** `renew` resolves with the branches that this process still holds. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},

@@ -178,8 +178,7 @@ export interface ExtensionAdmin {
   create(name: string): Promise<string>;
   /** `from` is a folder, an archive or a package, such as npm:NAME@VERSION. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes an extension of the user with its folder. The last part of a dotted name is enough if it fits one
-   * extension. */
+  /** The last part of a dotted name is enough if it fits one extension. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
@@ -187,7 +186,6 @@ export interface ExtensionAdmin {
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** `named` lists folders of further extensions. */
   requests(
     named?: readonly string[],
   ): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;

@@ -79,7 +79,7 @@ interface Place {
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 
-/** The result has at most 6,000 characters. A type that JSON Schema cannot express gives its text in `tsType`. */
+/** A type that JSON Schema cannot express gives its text in `tsType`. */
 export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
   const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;

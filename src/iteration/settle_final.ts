@@ -176,7 +176,6 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Models report the end of work with these words. */
 const REPORTS = new Set([
   ..."done ok okay ready complete completed finished success gotowe zrobione fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),

@@ -38,8 +38,6 @@ export class Content {
     this.db = db;
   }
 
-  /** Returns a reference for a text of more than `textBytes` bytes, for a text with a NUL, and for a text that
-   * resembles a reference. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -382,7 +380,6 @@ const ANCHOR = 16;
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** Returns null for more than `MAX_STEPS` steps, and for more new bytes than a quarter of the value. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;

@@ -24,8 +24,8 @@ export interface OpenStoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Creates a missing file, and migrates the schema. Rejects with `StoreError`, with `UsageError` for an
- * unusable URL, or, for a file, with the reason of an aborted `signal`. */
+/** Rejects with `StoreError`, with `UsageError` for an unusable URL, or, for a file, with the reason of an aborted
+ * `signal`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {

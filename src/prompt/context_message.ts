@@ -761,7 +761,6 @@ const TAGS = [
 
 /** `shownText` escapes these characters, so that a text from outside contains no placeholder. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** This character makes `framed` add a mark. */
 const FORCED = "\u0001";
 
 /** These invisible characters could hide a tag, or the start of a line, from the pattern. */

@@ -137,8 +137,7 @@ export function readingInstructions(instructions: string, mode: ReadingMode): st
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-/** Returns null if the query may change things. An earlier version of Vis may have stored the instructions, so only the
- * first line decides. */
+/** An earlier version of Vis may have stored the instructions, so only the first line decides. */
 export function readingModeOf({ instructions }: { readonly instructions: string }): ReadingMode | null {
   return READING_MODES.find((mode) => instructions.includes(READING[mode].split("\n", 1)[0] ?? "")) ?? null;
 }

@@ -346,8 +346,7 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** The setting of the user takes precedence over the choice of the model. The default is "balanced", and "deep" after
- * an error. */
+/** The setting of the user takes precedence over the choice of the model. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

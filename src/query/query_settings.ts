@@ -56,7 +56,6 @@ export interface QueryParts extends
   > {
   readonly environment: Environment;
   readonly store: Store;
-  /** Throws ConfigError for an unusable launcher or grant. */
   readonly trySandbox?: (of: Pick<SandboxOptions, "granted" | "workspace">) => void;
   readonly router: ModelCalls;
   readonly log: Log;
@@ -65,7 +64,6 @@ export interface QueryParts extends
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
-  /** Resolves with null if no extension records changes. */
   readonly fileChanges?: ListFileChanges | undefined;
   /** The next model call waits for this function, so it must settle soon after an abort of the signal. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;

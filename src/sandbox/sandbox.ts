@@ -69,7 +69,7 @@ export interface BlockRun {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** An abort cancels the block. If the child cannot stop the block, Vis kills the child. */
+  /** If the child cannot stop the aborted block, Vis kills the child. */
   readonly signal?: AbortSignal;
 }
 

@@ -79,7 +79,6 @@ export interface Tree {
   /** Returns null if the entry is missing, a part of the path is a link, or the entry may have another path. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Throws `FolderTooLarge` for a folder with more than `MAX_NAMES` entries. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, and zeros for a missing entry. */

@@ -234,7 +234,6 @@ export function keyLabel(key: string): string {
   return labels.join("-");
 }
 
-/** A key of the user takes precedence over the usual key of another action. */
 export function keyAction(data: string, where: Where, own: OwnKeys = {}): KeyAction | null {
   const hits = RULES.filter(({ key, action, when }) => pressed(data, own[action] ?? key) && when(where));
   return (hits.find(({ action }) => own[action] !== undefined) ?? hits[0])?.action ?? null;

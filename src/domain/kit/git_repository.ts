@@ -103,7 +103,6 @@ export async function repositoriesBelow(folder: string): Promise<readonly string
   return found;
 }
 
-/** Returns false for a submodule, a linked worktree and a link. */
 export async function isOwnRepository(top: string): Promise<boolean> {
   const dot = await Deno.lstat(join(top, ".git")).catch(() => null);
   return dot?.isDirectory === true && statOf(join(top, ".git/HEAD")) !== null;

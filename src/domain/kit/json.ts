@@ -11,8 +11,7 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 const NO_FORM = "JSON has no form for it";
 
-/** Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that is not
- * JSON. */
+/** Omits undefined fields, and replaces undefined items by null. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }

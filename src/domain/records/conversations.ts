@@ -65,7 +65,6 @@ export interface ConversationSummary {
   readonly queries: number;
   readonly activeAt: number;
   readonly running: boolean;
-  /** If true, a running query waits for an approval. */
   readonly asks: boolean;
   readonly place: number;
 }

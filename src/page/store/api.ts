@@ -9,7 +9,6 @@ import type { MarkdownBlock } from "../../markdown/tree.ts";
 
 const KEY = "vis-token";
 
-/** The window receives this event when the server refuses the token. */
 export const REFUSED = "vis-refused";
 
 const SOON_S = 10;

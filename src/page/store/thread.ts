@@ -206,8 +206,7 @@ class Thread {
     if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
-  /** A read of a deleted conversation fails, so the reads end first. Resolves with false if the page shows something
-   * else by the end. */
+  /** A read of a deleted conversation fails, so the reads end first. */
   async delete(): Promise<boolean> {
     const id = this.id.value ?? "";
     const shown = this.#forget("loading");
@@ -485,7 +484,6 @@ async function look(conversation: string, signal: AbortSignal): Promise<UndoPrev
   return await load(conversation, { signal }).catch(() => latest.value = null);
 }
 
-/** Returns null unless the latest changes belong to this turn and the user can undo the changes. */
 function of({ queryId }: Turn): UndoPreview | null {
   const { value } = latest;
   if (value === null || value.fault !== null || value.files.length + value.folders.length === 0) return null;

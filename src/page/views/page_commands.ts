@@ -79,7 +79,6 @@ interface Ran {
   readonly said: string;
 }
 
-/** Returns null for a text that the page sends as a request. */
 export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
   const key = SAME_ON_PAGE[name] ?? name;
   const command = Object.hasOwn(PAGE_COMMANDS, key) ? PAGE_COMMANDS[key] : undefined;

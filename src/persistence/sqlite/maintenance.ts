@@ -186,7 +186,6 @@ async function replace(
   }
 }
 
-/** Returns null if the file is too damaged for SQLite. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);

@@ -425,7 +425,6 @@ interface PlainLine {
   readonly parts: readonly (readonly string[])[];
   /** True means that the next part reads the output of the part. */
   readonly pipes: readonly boolean[];
-  /** Redirections write to these files. */
   readonly files: readonly string[];
 }
 

@@ -123,7 +123,6 @@ export class AskedPrograms {
     return await runFree(argv, { ...options, cwd: null, own, env: own });
   }
 
-  /** Rejects if no program can run, or if the wall would refuse these paths. */
   async walls(
     paths?: Pick<SpawnOptions, "write" | "cwd" | "root"> & { readonly workspace: string },
   ): Promise<ProgramWalls> {

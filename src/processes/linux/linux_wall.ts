@@ -274,8 +274,8 @@ async function ownPaths(
   return callPaths(root, { read, write: there }, folders);
 }
 
-/** Without its privileges, root could not change the user's files, and would leave files that the user cannot change.
- * Returns null unless Vis runs as root and another user owns the workspace. */
+/** Without its privileges, root could not change the user's files, and would leave files that the user cannot
+ * change. */
 function ownerOf(workspace: string): NonNullable<ExecPolicy["owner"]> | null {
   if (Deno.uid() !== 0) return null;
   const { uid, gid } = Deno.statSync(workspace);

@@ -18,8 +18,7 @@ export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir
   readonly named: readonly string[];
 }
 
-/** `gitDir` is the folder that git uses, and `commonDir` the folder that worktrees share. A bare repository is its own
- * top. */
+/** A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const found = await namedGitFolder(top);
   const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;

@@ -74,7 +74,6 @@ const EWOULDBLOCK = 11;
 const COMMAND_CHARS = 80;
 const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
 
-/** Returns "" if the system does not show who holds the lock. */
 function holderOf(folder: string): string {
   try {
     const { ino } = Deno.statSync(folder);

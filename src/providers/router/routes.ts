@@ -22,7 +22,6 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** Returns the first route if its price is unknown and no preference can choose a priced route, otherwise null. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -42,7 +41,6 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 const REPLY_TOKENS = 4_096;
 
-/** Throws `ProviderError` if no model can search or accept images as the request needs. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {

@@ -275,8 +275,7 @@ const MAX_EVENT = 8_000_000;
 
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** WHATWG HTML, 9.2.6, defines the format. The reader tolerates missing empty lines and bare JSON lines. Throws
- * `RangeError` for an event or a line above `MAX_EVENT`. */
+/** WHATWG HTML, 9.2.6, defines the format. The reader tolerates missing empty lines and bare JSON lines. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();

@@ -72,8 +72,7 @@ function readMisnamed(value: unknown): Misnamed {
 
 export interface ChildAccess extends KernelAccess {
   readonly net: readonly string[];
-  /** The realm may read these variables, which the child's environment does not contain. A null value means that the
-   * variable is unset. */
+  /** The realm may read these variables, which the child's environment does not contain. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
   readonly workspace: string;

@@ -147,7 +147,6 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** Ignores a `cancel` frame whose call already has its answer. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");

@@ -69,7 +69,7 @@ export interface SandboxTestOptions {
 /** Starting a child keeps a processor busy, so starting more than one child per core would only delay all starts. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
-/** The caller owns the child and must `close` it. Rejects with `SandboxEnded` if the child ends before it is ready. */
+/** The caller owns the child and must `close` it. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };

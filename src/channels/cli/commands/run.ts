@@ -255,8 +255,7 @@ export async function retryCommand(
   });
 }
 
-/** Attaches images of the workspace that the typed words name, such as `@shot.png`. An image that Vis cannot attach stays
- * a word of the request. */
+/** An image that Vis cannot attach stays a word of the request. */
 export async function withNamedImages(
   prompt: string,
   { typed, images, session, note }: {

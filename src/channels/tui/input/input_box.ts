@@ -28,7 +28,6 @@ const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 /** After one of these keys, which delete several characters, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
-/** These keys take the marked completion. */
 const TAKES: readonly KeyId[] = ["enter", "tab"];
 
 const ESCAPE = "\x1b";

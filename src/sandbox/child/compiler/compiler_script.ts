@@ -1,5 +1,4 @@
-/* A block that replaced `RegExp.prototype.test` would mislead the parser, so the compiler runs in its own context.
- * Questions and answers cross as JSON. */
+/* A block that replaced `RegExp.prototype.test` would mislead the parser, so the compiler runs in its own context. */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";

@@ -129,7 +129,6 @@ export interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly hint?: string;
-  /** The message ends with the advice. */
   readonly advice?: string;
 }
 
