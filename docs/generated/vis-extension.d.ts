@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a4544cf0494e6518dec4ec2e3664370cdd576e9d8ffb8573b230e7c70215e365
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 82bdbf766037d47b244c0d0c340754e31ebf8c0625d1d08997fad16fff88a17c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -973,7 +973,6 @@ export interface GitSetting {
 }
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Reads `~/.config/git/config` and `~/.gitconfig` with their included files. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
@@ -988,7 +987,6 @@ export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"to
 /** Returns up to five paths of repositories in the folder or one level deeper. Hidden folders, `node_modules`, names with
  * spaces or unusual characters, links, submodules and linked worktrees do not count. */
 export declare function repositoriesBelow(folder: string): Promise<readonly string[]>;
-/** Returns false for a submodule, a linked worktree and a link. */
 export declare function isOwnRepository(top: string): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
@@ -1103,7 +1101,7 @@ export interface SchemaTextOptions {
   /** If true, descriptions of top-level keys become comments, and `tsType` has no effect, as for a foreign schema. */
   readonly notes?: boolean;
 }
-/** The result has at most 6,000 characters. A type that JSON Schema cannot express gives its text in `tsType`. */
+/** A type that JSON Schema cannot express gives its text in `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
 
 export {
