@@ -133,6 +133,8 @@ export class Screen implements PanelActions {
   #undoneReads = 0;
   /** The user knows that the changes of these queries are undone. */
   #knownUndone: ReadonlySet<string> = new Set();
+  /** The last notice about an undo elsewhere. */
+  #noticed = "";
   #keyAt = performance.now();
   #title = "";
   #looked = true;
@@ -746,6 +748,8 @@ export class Screen implements PanelActions {
     if (before === this.#undoneQueries) return;
     const changed = await this.#changedElsewhere(branch, { isTold: false });
     if (changed !== "") this.tell(changed);
+    else if (this.#told === this.#noticed) this.tell("");
+    this.#noticed = changed;
   }
 
   #submit(outgoing: Outgoing): void {

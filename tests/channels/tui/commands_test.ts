@@ -236,13 +236,20 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
       screen.type(`/redo${ENTER}`);
       await screen.until(/Reapplied changes of request 2 in b\.ts, a\.ts/);
       setSecond(true, true, false);
-      let isShown = false;
-      const shownNow = screen.until(/Request 2 was undone elsewhere/).finally(() => isShown = true);
-      while (!isShown) {
-        clock.pass(1_000);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-      await shownNow;
+      const passing = async (wanted: Parameters<typeof screen.until>[0]): Promise<void> => {
+        let isShown = false;
+        const shownNow = screen.until(wanted).finally(() => isShown = true);
+        while (!isShown) {
+          clock.pass(1_000);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        await shownNow;
+      };
+      await passing(/Request 2 was undone elsewhere/);
+      setSecond(false, false, true);
+      await passing((text) => !text.includes("elsewhere"));
+      setSecond(true, true, false);
+      await passing(/Request 2 was undone elsewhere/);
       screen.type(`/undo${ENTER}`);
       await screen.until(/Request 2 was undone elsewhere \(\/redo reapplies it\); \/undo again\s+undoes\s+request 1/);
       await screen.until(/· undone · \/redo/);
