@@ -206,7 +206,7 @@ export const ConfigSchema = z.strictObject({
       "File with the token of vis serve, which Vis creates if it is missing; null for server-token in $VIS_HOME",
     ),
     tokensFile: z.string().min(1).nullable().default(null).describe(
-      "File with a list of tokens, each with a scope and optionally an expiry and a quota; null for the one token of tokenFile",
+      "File with a list of tokens, each with a scope and optionally an expiry and a quota; null for a single token",
     ),
     jwt: z.strictObject({
       issuer: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
@@ -303,7 +303,7 @@ export const ConfigSchema = z.strictObject({
     "Reaction to a call that needs an approval and has none. With ask, Vis asks you; if you cannot answer, Vis refuses the call. With never, Vis refuses the call without a question",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
-    "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
+    "Patterns of files that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   readFolders: z.array(z.string().refine((path) => isAbsolute(path), "must be an absolute path")).default([]).describe(
     "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. --add-dir adds folders for one run. No workspace can set it",
