@@ -107,8 +107,8 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // A Japanese claim can omit the person, so Vis accepts a claim only at the beginning of an answer to a request for
-    // work.
+    // A Japanese claim can omit the person, so Vis recognizes a claim only at the beginning of an answer to a request
+    // for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:

@@ -355,7 +355,8 @@ async function askModel(
 
 const JSON_LIKE = /^(?:\{|\[\s*\{)/, NOT_PURE = /^[ \t]*(?:`{3}|~{3}|\{|\[\s*[{"])/m;
 
-/** If the text may have code or data for Vis, the model gets one more call. */
+/** If the text may have code or data for Vis, the model gets one more call. Text that begins like a JSON object is
+ * no answer. */
 function proseOf(text: string, hint: string): ModelCallOutcome["prose"] {
   if (JSON_LIKE.test(text)) return { text, after: Infinity };
   return { text, after: hint === "" && !NOT_PURE.test(text) ? 1 : 2 };
