@@ -294,6 +294,36 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
   }
 });
 
+Deno.test("/rewind goes back in the conversation although no file can go back, and says why", async () => {
+  const fault = "Cannot undo: a.ts went into a git commit since";
+  const known = { queryId: "" };
+  const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+    const change = { id: "c1", at: 1, change: "edit", conversationId: "", queryId: known.queryId, paths: ["a.ts"] };
+    print(JSON.stringify(args.includes("--list") ? { changes: [change] } : { error: fault, code: "files_changed" }));
+    return Promise.resolve(0);
+  };
+  const extensions = () =>
+    Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+  await withScreen([final("Done: one")], { parts: { extensions } }, async ({ screen, engine }) => {
+    screen.type(`first${ENTER}`);
+    await screen.until("Done: one");
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    known.queryId = (await engine.conversations.queries(branch!))[0]!.queryId;
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type(`/rewind${ENTER}`);
+    await screen.until(/❯ ▾ 1 first[^]*\n.* 1 answered/);
+    screen.type("first");
+    await screen.until(/❯ ▾ 1 first/);
+    screen.type(ENTER);
+    await screen.until((now) => now.includes("c  the conversation only") && now.includes(fault));
+    screen.type("c");
+    await screen.until("press Enter");
+    screen.type(ENTER);
+    await screen.until("Now on a new branch");
+    assert.equal((await engine.conversations.branches(branch!.conversationId)).length, 2);
+  });
+});
+
 Deno.test("a command of an extension asks on the screen, one question at a time, and Esc ends it", async () => {
   const answers: string[] = [];
   const ended = Promise.withResolvers<string>();

@@ -1,4 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
+import { messageOf } from "../../../domain/errors.ts";
 import { lineOfRequest } from "../../../domain/query/typed_request.ts";
 import { type FileChange, keptText, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
@@ -33,6 +34,7 @@ export class RewindPicker extends TurnsPanel {
 }
 
 const MOST_STEPS = 1_000;
+const NONE = { changes: [], diffs: [], kept: "" };
 
 type Choice = "c" | "f" | "b";
 
@@ -54,7 +56,8 @@ class RewindPanel extends BasePanel {
     this.#moment = moment;
     this.#reader = new Reader(parts.theme);
     this.load("changes", {
-      work: () => changesSince(parts, moment),
+      // If no file can go back, the conversation still can.
+      work: () => changesSince(parts, moment).catch((error: unknown) => ({ ...NONE, kept: messageOf(error) })),
       then: ({ changes, diffs, kept }) => {
         this.#kept = kept;
         this.#changes = changes;
@@ -71,11 +74,15 @@ class RewindPanel extends BasePanel {
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const files = amounts.count(this.#files, "file");
-    const choices = this.#files === 0 ? [this.#line("c", "the conversation; no file has changed since")] : [
-      this.#line("c", "the conversation only"),
-      this.#line("f", `${files} only`),
-      this.#line("b", `the conversation and ${files}`),
-    ];
+    const choices = this.#files === 0
+      ? [
+        this.#line("c", this.#kept === "" ? "the conversation; no file has changed since" : "the conversation only"),
+      ]
+      : [
+        this.#line("c", "the conversation only"),
+        this.#line("f", `${files} only`),
+        this.#line("b", `the conversation and ${files}`),
+      ];
     const head = this.#changes === null ? [] : choices;
     const status = this.status();
     const kept = this.#kept === "" ? [] : wrapped(flat(this.#kept, 600), width);
@@ -117,9 +124,8 @@ async function changesSince(
   parts: PanelParts,
   { query, position, later }: Moment,
 ): Promise<{ readonly changes: readonly string[]; readonly diffs: readonly string[]; readonly kept: string }> {
-  const none = { changes: [], diffs: [], kept: "" };
   const branch = parts.branch();
-  if (branch === null) return none;
+  if (branch === null) return NONE;
   const { conversations } = parts.session();
   const admin = await parts.extensions();
   const conversation = branch.conversationId;
@@ -136,7 +142,7 @@ async function changesSince(
       ? steps === null || iterationId !== null && own.has(iterationId)
       : after.has(queryId ?? "");
   const changes = (listed?.changes ?? []).filter((one) => !one.undone && isLater(one)).map(({ id }) => id);
-  if (changes.length === 0) return none;
+  if (changes.length === 0) return NONE;
   const cuts = await undoCuts(conversations, branch);
   const report = await runUndo(admin, { conversation, changes: changes.join(","), dryRun: true, rest: true, ...cuts });
   if (report?.error !== undefined) throw new Error(report.error);
