@@ -29,18 +29,21 @@ export interface ConfigLayer {
 }
 
 function mergeLayers(layers: readonly ConfigLayer[], lists: readonly string[]): Readonly<Record<string, unknown>> {
-  return layers.reduce<Readonly<Record<string, unknown>>>(
-    (merged, layer) =>
-      joined(merged, layer.values, { path: "", lists: addsSecrets(layer) ? [...lists, "secrets"] : lists }),
-    {},
+  const ofWorkspace = layers.flatMap(({ layer, values: { secrets } }) =>
+    layer === "project" && Array.isArray(secrets) ? secrets : []
   );
+  return layers.reduce<Readonly<Record<string, unknown>>>((merged, { layer, values }) => {
+    const below = layer === "run" && !hasOnlyExceptions(values) ? { ...merged, secrets: ofWorkspace } : merged;
+    const adds = layer === "project" || layer === "run";
+    return joined(below, values, { path: "", lists: adds ? [...lists, "secrets"] : lists });
+  }, {});
 }
 
-/** The user's own list of secrets replaces the default list, and a workspace's list adds to the user's list. Exceptions
- * for one run also add to the list, because a list of only exceptions would make no file secret. */
-function addsSecrets({ layer, values: { secrets } }: ConfigLayer): boolean {
-  const isException = (one: unknown): boolean => typeof one === "string" && one.startsWith("!");
-  return layer === "project" || layer === "run" && Array.isArray(secrets) && secrets.every(isException);
+/** The user's own list of secrets replaces the default list, and the list for one run replaces the user's. Each keeps the
+ * workspace's patterns. Exceptions for one run only add to the list, because a list of only exceptions would make no
+ * file secret. */
+function hasOnlyExceptions({ secrets }: ConfigLayer["values"]): boolean {
+  return !Array.isArray(secrets) || secrets.every((one) => typeof one === "string" && one.startsWith("!"));
 }
 
 function joined(
@@ -138,7 +141,7 @@ export class SettingsSections {
     return ["extensions.deny", "readFolders", ...own];
   }
 
-  /** `addsSecrets` decides on `secrets` for each layer, so the result is then null. */
+  /** Each layer combines `secrets` in its own way, so the result is then null. */
   combined(key: string): SettingFacts["list"] {
     if (key === "secrets") return null;
     return this.spellings(key).some((one) => this.united.includes(one)) ? "extended" : "replaced";

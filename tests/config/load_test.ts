@@ -304,7 +304,7 @@ Deno.test("loadConfig() passes over the $schema of a file, which is for editors"
   assert.equal((await loadConfig(withProject(text))).config.model, "m");
 });
 
-Deno.test("loadConfig() replaces the patterns of secrets by the user's, and a project only adds some", async () => {
+Deno.test("loadConfig() replaces the patterns of secrets by the user's, and keeps the patterns of a project", async () => {
   const project = (text: string) => ({
     path: "/w/.vis/config.jsonc",
     text,
@@ -323,7 +323,8 @@ Deno.test("loadConfig() replaces the patterns of secrets by the user's, and a pr
     return (await loadConfig(sources('{ "secrets": ["a"] }', rest))).config;
   };
   assert.deepEqual((await ofRun(["!a", "!b"])).secrets, ["a", "b", "!a", "!b"]);
-  assert.deepEqual((await ofRun(["c", "!a"])).secrets, ["c", "!a"]);
+  assert.deepEqual((await ofRun(["c", "!a"])).secrets, ["b", "c", "!a"]);
+  assert.deepEqual((await ofRun(["c", "!b"])).secrets, ["b", "c", "!b"], "the user decides last");
   assert.match(
     await refusal(sources(null, { project: project('{ "secrets": ["x", "!.env"] }') })),
     /secrets cannot exclude \.env in the file of a workspace/,
