@@ -102,7 +102,12 @@ export function outsidePaths(
 
 function namedIn(workspace: Workspace, path: string): string {
   const { root, readFolders = [] } = workspace;
-  if (path.includes("\0")) throw new TypeError(`Cannot use the path ${shortened(path)}: it has a NUL character`);
+  if (path.includes("\0")) {
+    throw advised(
+      new TypeError(`Cannot use the path ${shortened(path)}: it has a NUL character`),
+      "remove the character",
+    );
+  }
   // Another text for the bytes of a name could hide a guarded name, so each name has one text.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (readFolders.length === 0 && !isAround(workspace, resolve(root, named))) throw outside(workspace, path);

@@ -178,7 +178,12 @@ export async function gh(
     throw advised(new Error(`${cannot}: gh is not installed`), "ask the user to install gh and run gh auth login");
   });
   env.signal?.throwIfAborted();
-  if (timedOut) throw new Error(`${cannot}: gh ran longer than ${TIMEOUT_MS / 1000} s, the limit`);
+  if (timedOut) {
+    throw advised(
+      new Error(`${cannot}: gh ran longer than ${TIMEOUT_MS / 1000} s, the limit`),
+      "ask the user to run gh",
+    );
+  }
   if (code !== 0 && stdout.trim() === "") throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const json = flags.has("json") || name === "api" ? jsonOf(stdout) : undefined;
   const [url] = command.changes ? /^https:\/\/\S+$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? [] : [];

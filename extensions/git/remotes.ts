@@ -502,7 +502,10 @@ async function withMirror<T>(
         },
       );
       env.signal?.throwIfAborted();
-      if (timedOut) throw new Error(`${cannot}: git ran longer than ${TIMEOUT_MS / 60_000} minutes, the limit`);
+      if (timedOut) {
+        const why = `git ran longer than ${TIMEOUT_MS / 60_000} minutes, the limit`;
+        throw advised(new Error(`${cannot}: ${why}`), "ask the user to run git");
+      }
       return { code, stdout, stderr: signal === null ? stderr : `${stderr}${signal} ended git` };
     };
     const listRefs: Mirror["refs"] = async (args) => {
@@ -521,7 +524,12 @@ async function withMirror<T>(
 
 /** The command wall protects the folder of Vis. A killed process leaves its mirror there. */
 async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): Promise<string> {
-  if (home === null) throw advised(new Error(`${cannot}: Vis has no home folder`), "set VIS_HOME");
+  if (home === null) {
+    throw advised(
+      new Error(`${cannot}: Vis has no home folder`),
+      "ask the user to set VIS_HOME to a folder that Vis may write",
+    );
+  }
   const dir = join(home, "mirrors");
   await ensureFolder(dir);
   for await (const { name } of Deno.readDir(dir)) {

@@ -21,7 +21,9 @@ function asJson(value: unknown, at: Place): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : refuse(String(value), at);
   if (typeof value === "bigint") return rawJSON(String(value));
   if (typeof value !== "object") return refuse(typeof value === "undefined" ? "undefined" : `a ${typeof value}`, at);
-  if (at.depth >= MAX_DEPTH) return refuse("a value that is nested too deeply or contains itself", at);
+  if (at.depth >= MAX_DEPTH) {
+    throw new TypeError(`args has more than ${MAX_DEPTH} levels, or contains itself`);
+  }
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("an invalid Date", at) : value.toISOString();
   if (value instanceof URL) return value.href;
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return refuse("bytes (pass text, such as base64)", at);

@@ -10,6 +10,7 @@ interface Skill {
 }
 
 const MAX_SKILLS = 1_000, MAX_NAMES = 2_000;
+export const MOST = `${MAX_SKILLS} folders or ${MAX_NAMES} names`;
 const MAX_HEAD = 4_000;
 const NONE: FoundSkills = { skills: [], cut: [], faults: [] };
 const PLACES = [".vis/skills", ".agents/skills", ".claude/skills", "skills"];

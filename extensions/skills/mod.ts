@@ -10,7 +10,7 @@ import {
   z,
 } from "@vis/extension";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { findSkills, type FoundSkills, readProjectFile } from "./find_skills.ts";
+import { findSkills, type FoundSkills, MOST, readProjectFile } from "./find_skills.ts";
 
 const MAX_CHARS = 200_000;
 
@@ -167,7 +167,7 @@ function listOf({ skills, cut }: FoundSkills): string {
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
     .filter((line) => (length += line.length + 1) <= MAX_LIST);
   const more = skills.length > lines.length ? [`${skills.length - lines.length} more: skills.list()`] : [];
-  const left = cut.map((folder) => `${folder} has too many names, so Vis finds only some of its skills`);
+  const left = cut.map((folder) => `${folder} has more than ${MOST}, so Vis finds only some of its skills`);
   return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more, ...left].join("\n");
 }
 

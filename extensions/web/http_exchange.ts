@@ -53,8 +53,11 @@ async function writeAll(connection: Deno.Conn, { method, url, headers, body }: H
 }
 
 async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" | "headers">> {
-  const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(await reader.line(MAX_LINE)) ?? [];
-  if (status === undefined) throw new Error("The response is not HTTP/1.1");
+  const first = await reader.line(MAX_LINE);
+  const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(first) ?? [];
+  if (status === undefined) {
+    throw new Error(`The response is not HTTP/1.1: it begins with ${JSON.stringify(first.slice(0, 60))}`);
+  }
   const headers = new Map<string, string>();
   let size = 0;
   for (let count = 0;; count++) {
@@ -98,13 +101,16 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
 
 async function* chunked(reader: ByteReader): HttpAnswer["body"] {
   for (;;) {
-    const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
-    if (size === undefined) throw new Error("The response has a chunk without a length");
+    const line = await reader.line(MAX_CHUNK_LINE);
+    const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(line) ?? [];
+    if (size === undefined) {
+      throw new Error(`The response has a chunk without a length: ${JSON.stringify(line.slice(0, 60))}`);
+    }
     const length = parseInt(size, 16);
     if (length === 0) return;
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
-      throw new Error("The response has a chunk with a wrong length");
+      throw new Error(`The response has a chunk with the wrong length ${length}`);
     }
   }
 }

@@ -206,7 +206,7 @@ async function inQuery(store: Store, id: string, first?: string, second?: string
 }
 
 function endOf(turns: readonly QueryIterations[]): BranchPoint {
-  const { queryId, iterations } = turns[turns.length - 1] ?? noIteration(0, "the conversation has no step");
+  const { queryId, iterations } = turns[turns.length - 1] ?? noIteration(0, "the branch has no step");
   return { queryId, position: iterations - 1 };
 }
 
@@ -216,7 +216,7 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
     if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
     left -= iterations;
   }
-  return noIteration(n, `the conversation has ${countedChoice(n - left, "step", 0)}`);
+  return noIteration(n, `the branch has ${countedChoice(n - left, "step", 0)}`);
 }
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {

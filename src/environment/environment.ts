@@ -278,7 +278,7 @@ export class Environment {
     if (restored.length > 0) await this.#lookAtFiles();
     const equal = await this.#compareTexts(new Map(saved.map((image) => [image.name, image])));
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
-    for (const name of lost) this.index.lost(name, "its value could not be kept");
+    for (const name of lost) this.index.lost(name, "Vis could not keep its value");
     const compared = saved.map((image) => {
       const files = equal.get(image.name);
       return files === undefined ? image : { ...image, files };

@@ -26,6 +26,8 @@ interface Side {
   readonly db: Database;
   readonly location: string;
   readonly toStoreError: (error: unknown, location: string) => unknown;
+  /** The path of the unfinished copy, if it is not `location`. */
+  readonly copy?: string;
   readonly finish?: () => Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
     source.db.read((tx) =>
       converted(written, async () => {
         const mark = await beginCopy(target.db, { source: source.location, location: target.location });
-        return await copyRows(mark, { ...options, from: tx, to: target.db });
+        return await copyRows(mark, { ...options, from: tx, to: target.db, copy: target.copy ?? target.location });
       })
     ));
   await target.db.close();
@@ -94,6 +96,7 @@ async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({
     ...await openFile(partial, to),
+    copy: partial,
     finish: () => rename(partial, to),
   }));
 }
@@ -125,6 +128,7 @@ const ROWS_AT_ONCE = 100;
 interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
   readonly from: Database;
   readonly to: Database;
+  readonly copy: string;
 }
 
 async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
@@ -134,7 +138,7 @@ async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
   const done = USER_TABLES.slice(0, start.table).reduce((sum, table) => sum + (counts.get(table) ?? 0), 0);
   await copyFrom(start, { ...work, onRows: counter("copying", { rows: done, of }, work) });
   await verifyAll(counts, { ...work, onRows: counter("verifying", { rows: 0, of }, work) });
-  await ofCopy(() => work.to.write(finish));
+  await ofCopy(work.copy, () => work.to.write(finish));
   return of;
 }
 
@@ -149,7 +153,7 @@ function counter(
   return (more) => onProgress({ step, rows: Math.min(state.rows += more, of), of });
 }
 
-async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted): Promise<void> {
+async function copyFrom(start: CopyMark, { from, to, copy, signal, onRows }: Counted): Promise<void> {
   let mark = start;
   for (let table = USER_TABLES[mark.table]; table !== undefined; table = USER_TABLES[mark.table]) {
     stopIf(signal);
@@ -159,7 +163,7 @@ async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted):
     const last = rows.at(-1);
     const [before, now] = [mark, last ? { ...mark, after: last.place } : { table: mark.table + 1, after: [] }];
     await to.write(async (tx) => {
-      await advance(tx, { before, now });
+      await advance(tx, { before, now, copy });
       await tx.dialect.deferReferences(tx);
       await writeRows(rows, { table: name, from, to: tx });
     });
@@ -170,15 +174,15 @@ async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted):
 
 async function verifyAll(
   counts: ReadonlyMap<UserTable, number>,
-  { from, to, signal, onRows }: Counted,
+  { from, to, copy, signal, onRows }: Counted,
 ): Promise<void> {
   for (const [table, count] of counts) {
-    if (await countRows(to, table) !== count) throw unlike(`the number of rows of ${snakeCase(table)}`);
+    if (await countRows(to, table) !== count) throw unlike(`the number of rows of ${snakeCase(table)}`, copy);
     for (let after: Place | undefined = []; after !== undefined;) {
       stopIf(signal);
       const page = { table, after, most: ROWS_AT_ONCE };
       const most = Math.min(await rowsAtOnce(from, page), await rowsAtOnce(to, page));
-      const rows = await verifyRows({ from, to }, { ...page, most });
+      const rows = await verifyRows({ from, to, copy }, { ...page, most });
       onRows(rows.length);
       after = rows.at(-1)?.place;
     }
@@ -228,13 +232,13 @@ async function beginCopy(
 
 async function advance(
   tx: Database,
-  { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
+  { before, now, copy }: Readonly<Record<"before" | "now", CopyMark>> & Pick<CopyWork, "copy">,
 ): Promise<void> {
   const { numAffectedRows } = await sql`UPDATE copy_progress SET mark = ${JSON.stringify(now)}
     WHERE mark = ${JSON.stringify(before)}`.execute(tx);
   if (numAffectedRows !== 1n) {
     throw new UsageError(
-      "Cannot copy the database: another process copies to the same database; wait until that copy ends",
+      `Cannot copy to ${copy}: another process copies to it; wait until that copy ends`,
     );
   }
 }
@@ -409,21 +413,21 @@ async function copyContent(
 }
 
 async function verifyRows(
-  { from, to }: { readonly from: Database; readonly to: Database },
+  { from, to, copy }: Pick<CopyWork, "from" | "to" | "copy">,
   page: Parameters<typeof readRows>[1],
 ): Promise<readonly CopiedRow[]> {
   const rows = await readRows(from, page);
-  const copies = await ofCopy(() => readRows(to, page));
+  const copies = await ofCopy(copy, () => readRows(to, page));
   for (const [at, { place, plain }] of rows.entries()) {
     const copied = copies[at];
     const row = await plain();
-    const copy = copied?.place.every((part, at) => part === place[at]) ? await ofCopy(copied.plain) : null;
-    if (copy === null || !isSame(row, copy)) {
-      throw unlike(`row ${place.join(" ")} of ${snakeCase(page.table)}`);
+    const same = copied?.place.every((part, at) => part === place[at]) ? await ofCopy(copy, copied.plain) : null;
+    if (same === null || !isSame(row, same)) {
+      throw unlike(`row ${place.join(" ")} of ${snakeCase(page.table)}`, copy);
     }
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
-      await ofCopy(async () => {
+      await ofCopy(copy, async () => {
         for await (const _piece of contentPieces(to, reference));
       });
     }
@@ -431,21 +435,21 @@ async function verifyRows(
   return rows;
 }
 
-function unlike(what: string): StoreError {
+function unlike(what: string, copy: string): StoreError {
   return new StoreError(
     `Cannot finish the copy: ${what} differs between the source and the copy; end the processes that use them, ` +
-      "remove the unfinished copy and start again",
+      `remove the unfinished copy ${copy}, and start again`,
     "unavailable",
   );
 }
 
-async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
+async function ofCopy<T>(copy: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
     throw new StoreError(
-      `Cannot finish the copy: it is damaged (${error.what}); remove the unfinished copy and start again`,
+      `Cannot finish the copy: it is damaged (${error.what}); remove the unfinished copy ${copy}, and start again`,
       "corrupt",
       { cause: error },
     );

@@ -163,7 +163,7 @@ async function anotherRun(
     );
   }
   if (status === "running") {
-    throw new UsageError(`Cannot retry request ${retryOf}: it is still running; wait until it ends`);
+    throw new UsageError(`Cannot retry request ${retryOf}: it is still running; wait until it ends, or cancel it`);
   }
   await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
   return { soulId, version: version + 1 };

@@ -606,7 +606,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   if (kind === "lost") {
     const line = safeLine(declaringLine(code ?? "", variable.name), STATEMENT_CHARS);
     const made = line === "" ? "" : `; made by ${line}`;
-    comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
+    comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "Vis could not keep its value"}${made}`);
   }
   if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));
   if (kind !== "lost" && reason !== "") comment.push(`not kept after a restart: ${safeLine(reason, SHAPE_CHARS)}`);

@@ -127,7 +127,7 @@ for (const [what, bomb] of Object.entries(BOMBS)) {
     assert.deepEqual(died?.lost, ["bomb"]);
     assert.match(
       engine.context(2),
-      /OUT OF MEMORY .*used up the sandbox's memory; the changes of this block are lost/,
+      /OUT OF MEMORY .*used up the sandbox's memory, \d+ MiB \(sandbox\.memoryMiB\); the changes of this block are lost/,
     );
     assert.equal(next?.preview, '"1,2|3|true|undefined"');
     assert.equal(children.length, 2);

@@ -187,8 +187,8 @@ Deno.test("the index explains why a value is not kept, and names only a block th
   await engine.ask("x");
   const [, index = ""] = /<var_index>\n([^]*)\n<\/var_index>/.exec(engine.context(1)) ?? [];
   assert.deepEqual(index.split("\n"), [
-    "const slow: Promise  // v2 lost: a promise cannot be kept (await it and keep its result)",
-    "const p: Promise  // lost: a promise cannot be kept (await it and keep its result); made by const p = Promise.resolve(1)",
-    "const s: symbol  // lost: a symbol cannot be kept; made by const s = Symbol('x')",
+    "const slow: Promise  // v2 lost: Vis cannot keep a promise (await it and keep its result)",
+    "const p: Promise  // lost: Vis cannot keep a promise (await it and keep its result); made by const p = Promise.resolve(1)",
+    "const s: symbol  // lost: Vis cannot keep a symbol; made by const s = Symbol('x')",
   ]);
 });

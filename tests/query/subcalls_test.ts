@@ -157,7 +157,7 @@ Deno.test("rlm.run() explains which function of the running block it cannot fork
   });
   assert.match(
     (await engine.ask("start")).answer,
-    /^Cannot hand next to a sub-query: it is a function that a call made, whose captured values cannot be kept/,
+    /^Cannot hand next to a sub-query: it is a function that a call made, whose captured values Vis cannot keep/,
   );
 });
 

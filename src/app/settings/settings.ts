@@ -101,7 +101,7 @@ function addedFolders(
     const real = realPathOf(path), fault = folderFault(real, own);
     if (fault === "") return [real];
     if (addDir.includes(path)) throw new UsageError(`Cannot use --add-dir ${path}: ${fault}; name another folder`);
-    notes.push(`Cannot read ${path} of the setting readFolders: ${fault}`);
+    notes.push(`Cannot read ${path} of the setting readFolders: ${fault}; correct the setting`);
     return [];
   });
   return { readFolders: [...new Set(found)], folderNotes: notes };

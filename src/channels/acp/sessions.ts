@@ -80,7 +80,7 @@ export class EditorSessions {
     if (place.cwd !== undefined && branch.workspace !== session.workspace) {
       throw RequestError.invalidParams(
         { cwd: place.cwd },
-        `Cannot open the session: it belongs to ${branch.workspace}; open this folder`,
+        `Cannot open session ${id} in ${session.workspace}: it belongs to ${branch.workspace}; open that folder`,
       );
     }
     const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title, offersMore: false };

@@ -38,7 +38,7 @@ export const EXIT_CODES: readonly { readonly term: string; readonly about: strin
   {
     term: "3",
     about:
-      "a fault of settings, system or database: for example, a setting is wrong, no provider is available, or an answer could not be stored",
+      "a fault of settings, system or database: for example, a setting is wrong, no provider is available, or Vis could not store an answer",
   },
   { term: "130", about: "cancelled, for example by Ctrl-C" },
   { term: "141", about: "the reader of the output closed it" },

@@ -78,11 +78,11 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   limit_cost: "stopped at the cost limit",
   limit_tokens: "stopped at the token limit",
   limit_time: "timed out",
-  provider: "the model could not be used",
+  provider: "Vis could not use the model",
   configuration: "stopped by a setting",
   cancelled: "cancelled",
   process_lost: "interrupted: Vis ended or stopped responding",
-  unstored: "the answer could not be stored",
+  unstored: "Vis could not store the answer",
   defect: "internal error",
   forked: "forked here",
 };

@@ -222,7 +222,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
     // Content of an interrupted deletion must not reach the new file.
     removeUnused(db);
     const { size: bytesBefore } = await stat(path);
-    await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
+    await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, { path, target: partial }));
     await renameOver(partial, path, { release: close });
     await sleep(NEWCOMER_MS);
     return { bytesBefore, bytesAfter: (await stat(path)).size, ms: performance.now() - start };
@@ -235,7 +235,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
 const MADE_BY_SEARCH = "search\\_%";
 
 /** `VACUUM` attaches a database, which the runtime refuses to a program without full permissions. */
-function rebuild(db: DatabaseSync, target: string): void {
+function rebuild(db: DatabaseSync, { path, target }: { readonly path: string; readonly target: string }): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
   try {
     made.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
@@ -245,10 +245,10 @@ function rebuild(db: DatabaseSync, target: string): void {
     for (const { sql } of objects(db, "type <> 'table'")) made.exec(sql);
     made.exec("COMMIT; INSERT INTO search (search) VALUES ('optimize'); PRAGMA synchronous = FULL");
     made.exec("PRAGMA journal_mode = DELETE");
-    for (const { name } of objects(db, "type = 'table'")) compare(db, { made, table: name });
+    for (const { name } of objects(db, "type = 'table'")) compare(db, { made, table: name, path });
     const [found] = made.prepare("PRAGMA integrity_check(1)").all();
     if (found?.integrity_check !== "ok") {
-      throw unsound(`is damaged (${String(found?.integrity_check).replaceAll("\n", " ")})`);
+      throw unsound(`is damaged (${String(found?.integrity_check).replaceAll("\n", " ")})`, path);
     }
   } finally {
     made.close();
@@ -277,19 +277,22 @@ function copyRows(
   }
 }
 
-function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSync; readonly table: string }): void {
+function compare(
+  db: DatabaseSync,
+  { made, table, path }: { readonly made: DatabaseSync; readonly table: string; readonly path: string },
+): void {
   const columns = db.prepare("SELECT name FROM pragma_table_info(?)").all(table).map(({ name }) => `"${String(name)}"`);
   const sums = columns.map((column, at) =>
     `total(length(${column})) AS l${at}, group_concat(DISTINCT typeof(${column}) ORDER BY typeof(${column})) AS t${at}`
   );
   const sql = `SELECT count(*) AS n, ${sums.join(", ")} FROM "${table}"`;
   const [before, after] = [db, made].map((one) => JSON.stringify(one.prepare(sql).get()));
-  if (before !== after) throw unsound(`differs from the old one in table ${table}`);
+  if (before !== after) throw unsound(`differs from the old one in table ${table}`, path);
 }
 
-function unsound(fault: string): StoreError {
+function unsound(fault: string, path: string): StoreError {
   return new StoreError(
-    `Cannot vacuum the database: the new file ${fault}, and Vis keeps the old file; vis db check ` +
+    `Cannot vacuum ${path}: the new file ${fault}, and Vis keeps the old file; vis db check ` +
       "shows whether the database is damaged",
     "corrupt",
   );

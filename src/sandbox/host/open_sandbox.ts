@@ -418,12 +418,13 @@ class ConfinedSandbox implements Sandbox {
   }
 
   #activate(id: string, block: BlockRun): ActiveRun {
-    const { outputBytes, graceMs } = this.#options.limits;
+    const { outputBytes, graceMs, memoryBytes } = this.#options.limits;
     this.#calls.beginRun(id, block);
     this.#active = new ActiveRun({
       id,
       block,
       graceMs,
+      memoryBytes,
       output: new BlockOutput(outputBytes, this.#options.onOutput),
       calls: this.#calls,
       due: () => this.#link.send({ t: "due", id }),
@@ -526,6 +527,7 @@ interface ActiveRunOptions {
   readonly id: string;
   readonly block: BlockRun;
   readonly graceMs: number;
+  readonly memoryBytes: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
   readonly due: () => void;
@@ -607,13 +609,17 @@ export class ActiveRun {
 
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the changes of this block are lost";
+    const memory = `${Math.round(this.#options.memoryBytes / 1024 / 1024)} MiB`;
     const observed = { ...this.observed, lost: names };
     const result = this.#cancelled
       ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, observed)
       : exit.outOfMemory
       ? failedBlock(
         "memory",
-        { name: "OutOfMemory", message: `The block used up the sandbox's memory${lost}` },
+        {
+          name: "OutOfMemory",
+          message: `The block used up the sandbox's memory, ${memory} (sandbox.memoryMiB)${lost}`,
+        },
         observed,
       )
       : failedBlock("killed", { name: "SandboxEnded", message: `The sandbox ended: ${exit.why}${lost}` }, {

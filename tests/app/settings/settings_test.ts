@@ -90,8 +90,8 @@ Deno.test("readSettings() adds folders of --add-dir to those of readFolders, by 
     assert.deepEqual(await read(at("link"), at("other"), at("home/lib")), [[at("other"), at("home/lib")], []]);
     await own(at("home/lib"), at("gone"), at("home"));
     assert.deepEqual(await read(at("link")), [[at("home/lib"), at("other")], [
-      `Cannot read ${at("gone")} of the setting readFolders: there is no such folder`,
-      `Cannot read ${at("home")} of the setting readFolders: it is or contains your home folder`,
+      `Cannot read ${at("gone")} of the setting readFolders: there is no such folder; correct the setting`,
+      `Cannot read ${at("home")} of the setting readFolders: it is or contains your home folder; correct the setting`,
     ]]);
     const refused: readonly (readonly [string, RegExp])[] = [
       [at("none"), /Cannot use --add-dir \S+\/none: there is no such folder; name another folder/],

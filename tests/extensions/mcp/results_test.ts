@@ -223,7 +223,7 @@ test("mcp: an argument that JSON cannot carry is named before the server gets an
       [{ a: new Map([[{}, 1]]) }, /args\.a is a Map whose keys are not text/],
       [{ a: new Date(NaN) }, /args\.a is an invalid Date/],
       [{ a: /x/ }, /args\.a is a RegExp/],
-      [{ self }, /a value that is nested too deeply or contains itself/],
+      [{ self }, /args has more than 500 levels, or contains itself/],
     ];
     for (const [args, expected] of table) {
       const said = await call("mcp.call", ["s", "run", args]).then(() => "sent", (error: Error) => error.message);

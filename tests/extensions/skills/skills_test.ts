@@ -50,7 +50,10 @@ Deno.test("skills of a folder with too many names are found in part, and the pro
     await write(folder, { "skills/a/SKILL.md": skillText("a", "A") });
     for (let at = 0; at < 1_000; at++) await Deno.mkdir(join(folder, `skills/b${at}`));
     const { block } = await activeIn(folder);
-    assert.match(block, /\n- a: A\n.*\/skills has too many names, so Vis finds only some of its skills/);
+    assert.match(
+      block,
+      /\n- a: A\n.*\/skills has more than 1000 folders or 2000 names, so Vis finds only some of its skills/,
+    );
   }));
 
 Deno.test("skills are listed by name and description, and read on request", () =>

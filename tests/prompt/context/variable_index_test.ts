@@ -72,7 +72,7 @@ Deno.test("renderVarIndex() marks pending and lost variables with reason and def
     [
       "const p: Promise  // pending: await it",
       "const sock: Socket  // lost: closure over a host object; made by const sock = open()",
-      "const gone: Map(3)  // lost: its value could not be kept",
+      "const gone: Map(3)  // lost: Vis could not keep its value",
     ],
   );
 });

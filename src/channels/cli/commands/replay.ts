@@ -77,7 +77,7 @@ function whereText({ workspace, copied }: ReplayPlace, recording: Recording): st
   const { from = workspace, files = 0, bytes = 0, leftOut = 0 } = copied ?? {};
   const elsewhere = recording.workspace === from ? "" : ` (recorded in ${recording.workspace})`;
   if (!copied) return `the code runs in ${workspace} itself${elsewhere}`;
-  const left = leftOut === 0 ? "" : `, ${leftOut} could not be copied`;
+  const left = leftOut === 0 ? "" : `, without ${counted(leftOut, "entry")} that Vis could not copy`;
   return `in a copy of ${from}${elsewhere}: ${counted(files, "file")}, ${sizeText(bytes)}${left}`;
 }
 

@@ -74,7 +74,7 @@ export class Restoring {
   #restore(image: VariableImage): RestoredVariable {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
-    if (kind === "pending") return { name, how: "lost", reason: "a promise cannot be kept" };
+    if (kind === "pending") return { name, how: "lost", reason: "Vis cannot keep a promise" };
     try {
       const entry = this.#parts.declare(image);
       if (kind === "function" || kind === "class") this.#evaluate(image);
@@ -208,5 +208,5 @@ function messageOf(error: unknown): string {
     : undefined;
   return typeof message === "string" && message !== ""
     ? look.slice(message, 0, 300)
-    : "its source could not be evaluated";
+    : "Vis could not evaluate its source";
 }

@@ -55,14 +55,14 @@ class Losses {
 /** Returns null for a primitive that equals the saved value. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
-    if (typeof value === "symbol") return lost(entry, value, "a symbol cannot be kept");
+    if (typeof value === "symbol") return lost(entry, value, "Vis cannot keep a symbol");
     return look.is(value, entry.primitive) ? null : data(entry, value, parts);
   }
-  if (look.isProxy(value)) return lost(entry, value, "a Proxy cannot be kept");
+  if (look.isProxy(value)) return lost(entry, value, "Vis cannot keep a Proxy");
   if (typeof value === "function") return code(entry, value, parts);
   if (look.isPromise(value)) {
     if (promiseState(value).state !== "pending") {
-      return lost(entry, value, "a promise cannot be kept (await it and keep its result)");
+      return lost(entry, value, "Vis cannot keep a promise (await it and keep its result)");
     }
     return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
   }
@@ -93,7 +93,7 @@ function code(entry: VariableRecord, value: object, { functions }: SaveParts): V
 function whyLost(text: string): string {
   if (look.indexOf(text, "[native code]") >= 0) return "it is a built-in or bound function";
   if (isClassText(text)) return "it is a class that a call made, or a class that awaits something where it is declared";
-  return "it is a function that a call made, whose captured values cannot be kept";
+  return "it is a function that a call made, whose captured values Vis cannot keep";
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
@@ -136,10 +136,10 @@ function changedHash(entry: VariableRecord): string {
 }
 
 function reasonOf(error: unknown): string {
-  if (typeof error !== "object" || error === null) return "it cannot be kept";
+  if (typeof error !== "object" || error === null) return "Vis cannot keep it";
   const fact: unknown = look.descriptorOf(error, "fact")?.value,
     path: unknown = look.descriptorOf(error, "path")?.value;
-  if (typeof fact !== "string" || typeof path !== "string") return "it cannot be kept";
+  if (typeof fact !== "string" || typeof path !== "string") return "Vis cannot keep it";
   return path === "" ? `it ${fact}` : `its part ${path} ${fact}`;
 }
 
