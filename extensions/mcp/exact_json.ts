@@ -2,6 +2,7 @@
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 const MAX_DEPTH = 500;
+const TOO_DEEP = `args has more than ${MAX_DEPTH} levels, or contains itself`;
 
 export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
@@ -21,9 +22,7 @@ function asJson(value: unknown, at: Place): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : refuse(String(value), at);
   if (typeof value === "bigint") return rawJSON(String(value));
   if (typeof value !== "object") return refuse(typeof value === "undefined" ? "undefined" : `a ${typeof value}`, at);
-  if (at.depth >= MAX_DEPTH) {
-    throw new TypeError(`args has more than ${MAX_DEPTH} levels, or contains itself`);
-  }
+  if (at.depth >= MAX_DEPTH) throw new TypeError(TOO_DEEP);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("an invalid Date", at) : value.toISOString();
   if (value instanceof URL) return value.href;
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return refuse("bytes (pass text, such as base64)", at);

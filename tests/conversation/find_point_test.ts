@@ -36,7 +36,7 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   );
   const fork = await store.fork({ queryId: second, position: 1 });
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);
-  await assert.rejects(at("5", fork.branchId), /Cannot find step 5: the conversation has 4 steps/);
+  await assert.rejects(at("5", fork.branchId), /Cannot find step 5: the branch has 4 steps/);
   const empty = await store.createConversation({ title: "e", channel: "cli", workspace: "/" });
   await assert.rejects(at(null, empty.conversationId), /this branch has no request yet/);
   await store.close();

@@ -62,7 +62,7 @@ Deno.test("varsCommand() refuses variables that it cannot show", async () => {
   const cases: readonly [Parameters<typeof vars>[1], RegExp][] = [
     [{ names: ["nope"] }, /Cannot find variable nope/],
     [{ names: ["rows"], history: "rows" }, /Cannot combine names, --history and --diff/],
-    [{ at: "9" }, /Cannot find step 9: the conversation has 2 steps/],
+    [{ at: "9" }, /Cannot find step 9: the branch has 2 steps/],
     [{ diff: ["rows", "1"] }, /write --diff NAME V1 V2/],
     [{ diff: ["rows", "1", "x"] }, /Cannot compare version x/],
     [{ diff: ["rows", "1", "5"] }, /Cannot find rows v5: it has versions 1 to 2/],
