@@ -56,8 +56,9 @@ export interface Prepared extends BegunQuery {
   readonly handover: ContextParts["handover"];
 }
 
-const MAX_CONSECUTIVE_ERRORS = 5;
+export const MAX_CONSECUTIVE_ERRORS = 5;
 const MAX_RESTARTS = 3;
+const ALL_FAILED = `${MAX_CONSECUTIVE_ERRORS} iterations failed without a successful block between them`;
 const MAX_SANDBOX_NOTES = 20;
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
@@ -321,13 +322,13 @@ export class QueryLoop {
     const errors = state.errors.map((error) => `- ${clip(error, 500)}`).join("\n");
     state.restart();
     state.notes.push(
-      `Several attempts in a row failed; start again with another approach. All variables are kept. First errors:\n${errors}`,
+      `${ALL_FAILED}; start again with another approach. All variables are kept. First errors:\n${errors}`,
     );
   }
 
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
-    const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
+    const why = reason === "max_iterations" ? "The iteration budget is used up" : ALL_FAILED;
     const result = await this.#iterate({ last: why });
     if (result.kind === "cancelled") return "cancelled";
     this.#remember(result, state.used + 1);

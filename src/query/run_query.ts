@@ -38,7 +38,7 @@ import { buildContext, handoverIn, undoneNotes } from "./build_context.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState, type Unusable } from "./query_state.ts";
-import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
+import { type BegunQuery, MAX_CONSECUTIVE_ERRORS, type Prepared, QueryLoop } from "./query_loop.ts";
 import { chosenRoute, maxDepth, type QueryParts } from "./query_settings.ts";
 import { Subcalls } from "./subcalls.ts";
 
@@ -559,7 +559,7 @@ function headline(query: Unanswered): string {
       return `No answer within the budget of ${counted(budget, "step")}.${free > 0 ? `${more} not counted.` : ""}`;
     }
     case "error_budget":
-      return `No answer: too many errors in a row after ${done}.`;
+      return `No answer after ${done}: ${MAX_CONSECUTIVE_ERRORS} steps failed without a successful block between them.`;
     case "answer_schema":
       return `No answer that satisfies the schema after ${done}. ${clip(refused ?? "", 1000)}`;
     case "unusable_replies":

@@ -4,7 +4,7 @@ import { fallbackAnswer } from "../../src/query/run_query.ts";
 
 const REASONS = {
   max_iterations: /budget of 4 steps/,
-  error_budget: /errors in a row after 3 steps[\s\S]*Error: third/,
+  error_budget: /after 3 steps: 5 steps failed without[\s\S]*Error: third/,
   answer_schema: /schema/,
   unusable_replies: /Choose another model/,
   unsupported_answer: /No answer/,

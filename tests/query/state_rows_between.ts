@@ -30,7 +30,7 @@ export const BETWEEN: readonly StateRow[] = [
       play([...FIVE, ...FIVE, ...FIVE, ...FIVE, ANSWERS], ({ engine, result }) => {
         ended(result, "error_budget", /^It is done/);
         assert.equal(engine.provider.requests.length, 21);
-        assert.match(engine.context(20), /Too many errors[\s\S]*last call/);
+        assert.match(engine.context(20), /5 iterations failed[\s\S]*last call/);
       }, { settings: { budget: 20 } }),
   },
   {

@@ -232,7 +232,10 @@ Deno.test("a session is loaded only in its own folder", async () => {
   await using engine = await startEngine([], { workspace: FOLDER });
   const sessions = new EditorSessions(({ cwd = FOLDER }) => Promise.resolve(sessionIn(engine, cwd)));
   const id = await sessions.create({ cwd: FOLDER });
-  await assert.rejects(sessions.load(id, { cwd: "/other" }), new RegExp(`Cannot open session ${id} in /other: it belongs to ${FOLDER}; open that folder`));
+  await assert.rejects(
+    sessions.load(id, { cwd: "/other" }),
+    new RegExp(`Cannot open session ${id} in /other: it belongs to ${FOLDER}; open that folder`),
+  );
   assert.equal((await sessions.load(id, { cwd: FOLDER })).branch.conversationId, id);
 });
 
