@@ -115,10 +115,12 @@ function separatorOf(text: string): string {
 }
 
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
-  if (!Array.isArray(rows)) throw refused("Cannot make a table: the rows are not a list", "pass a list");
+  if (!Array.isArray(rows)) {
+    throw refused(`Cannot make a table: the rows are of type ${typeof rows}, not a list`, "pass a list");
+  }
   if (columns !== undefined && !Array.isArray(columns)) {
     throw refused(
-      "Cannot make a table: the columns are not a list of names",
+      `Cannot make a table: the columns are of type ${typeof columns}, not a list of names`,
       'call tables.markdown(rows, ["a", "b"])',
     );
   }

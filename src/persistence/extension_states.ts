@@ -168,7 +168,7 @@ export class ExtensionStates implements StateStore {
   async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const why = place.branchId === null
-      ? `it has ${MAX_KEYS} keys globally, the limit; delete some keys`
+      ? `it has ${MAX_KEYS} keys, the limit; delete some keys`
       : `this branch has had ${MAX_KEYS} keys, the limit, and deleted keys count too; reuse its keys`;
     throw new UsageError(`Cannot store another state of ${place.namespace}: ${why}`);
   }

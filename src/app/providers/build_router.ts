@@ -67,7 +67,9 @@ async function routerOf(
   for (const [at, resolved] of providers.entries()) {
     const asked = at === 0 ? model : null;
     if (asked === null && resolved.defaultModel === null && at > 0) {
-      said.push(`Vis skips ${resolved.name}: it has no model in config.jsonc`);
+      said.push(
+        `Vis skips ${resolved.name}: it has no model in config.jsonc (add one to models of its entry in providers)`,
+      );
       continue;
     }
     const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
@@ -154,7 +156,7 @@ export function unpricedRoot(
   const isLocked = serves && locked !== undefined;
   const why = isLocked && budget.costUsd === null
     ? `the locked profile's limit of ${server.quota.costUsdPerDay} US dollars a day`
-    : limit;
+    : `${limit} ($${budget.costUsd ?? server.quota.costUsdPerDay})`;
   const fix = `Set the price of ${model} in providers[].models of config.jsonc`;
   return {
     found: `no price is known for ${model}, so Vis refuses its requests because of ${why}`,

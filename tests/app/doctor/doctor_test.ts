@@ -166,7 +166,7 @@ Deno.test("doctor() shows the day of the prices, and a limit of the cost that wo
     assert.deepEqual((await check()).get("prices"), {
       name: "prices",
       state: "fail",
-      found: "no price is known for large, so Vis refuses its requests because of budget.costUsd",
+      found: "no price is known for large, so Vis refuses its requests because of budget.costUsd ($1)",
       fix: "Set the price of large in providers[].models of config.jsonc, or remove budget.costUsd",
     });
   }));

@@ -86,7 +86,7 @@ Deno.test("unpricedRoot() names the limit, and advises to remove only a limit wh
   assert.equal(unpricedRoot(router, limits(null, null), serves), null);
   assert.equal(unpricedRoot(router, limits(null, 5)), null);
   assert.deepEqual(unpricedRoot(router, limits(null, 5), serves), {
-    found: "no price is known for large, so Vis refuses its requests because of server.quota.costUsdPerDay",
+    found: "no price is known for large, so Vis refuses its requests because of server.quota.costUsdPerDay ($5)",
     fix: `${set}, or remove server.quota.costUsdPerDay`,
   });
   const locked = { writable: false };
@@ -96,7 +96,7 @@ Deno.test("unpricedRoot() names the limit, and advises to remove only a limit wh
     fix: set,
   });
   assert.deepEqual(unpricedRoot(router, { ...limits(1, 20), locked }, serves), {
-    found: "no price is known for large, so Vis refuses its requests because of budget.costUsd",
+    found: "no price is known for large, so Vis refuses its requests because of budget.costUsd ($1)",
     fix: set,
   });
 });
@@ -224,5 +224,7 @@ Deno.test("buildRouter() excludes providers without a model, and reports them", 
   const env = { ANTHROPIC_API_KEY: "k" };
   const { routes, notes } = await buildRouter(await settingsOf({ config: { providers }, env }));
   assert.deepEqual(routes.map(({ provider }) => provider.name), ["anthropic"]);
-  assert.deepEqual(notes, ["Vis skips b: it has no model in config.jsonc"]);
+  assert.deepEqual(notes, [
+    "Vis skips b: it has no model in config.jsonc (add one to models of its entry in providers)",
+  ]);
 });

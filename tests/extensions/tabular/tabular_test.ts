@@ -36,7 +36,7 @@ Deno.test("markdown() names the columns", () => {
   const columns = { columns: ["a"] } as unknown as string[];
   assert.throws(
     () => markdown([{ a: 1 }], columns),
-    /the columns are not a list of names; call tables\.markdown\(rows, \["a", "b"\]\)/,
+    /the columns are of type object, not a list of names; call tables\.markdown\(rows, \["a", "b"\]\)/,
   );
 });
 

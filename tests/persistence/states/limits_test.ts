@@ -29,7 +29,7 @@ Deno.test("states: one place has at most 10 000 keys, and existing keys can stil
     try {
       await assert.rejects(store.states.put(place, { key: "new", value: 1 }), {
         name: "UsageError",
-        message: "Cannot store another state of test.a: it has 10000 keys globally, the limit; delete some keys",
+        message: "Cannot store another state of test.a: it has 10000 keys, the limit; delete some keys",
       });
       assert.equal(await store.states.put(place, { key: "k7", value: 2 }), 2);
       assert.equal(await store.states.put({ ...place, namespace: "test.b" }, { key: "new", value: 1 }), 1);

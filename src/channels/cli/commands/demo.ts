@@ -62,7 +62,7 @@ export async function demoCommand(context: DemoContext): Promise<number> {
 
 async function firstPart({ services, io }: DemoContext): Promise<number> {
   const folder = await madeFolder().catch((error: unknown) => {
-    const variable = Deno.build.os === "windows" ? "TEMP" : "TMPDIR";
+    const variable = Deno.build.os === "windows" ? "TMP" : "TMPDIR";
     const wayOut = fileCode(error) === "EMFILE"
       ? "raise the limit"
       : `set ${variable} to a folder that Vis may write to`;

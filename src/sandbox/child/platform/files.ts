@@ -35,7 +35,11 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
       const copy: unknown = clone(bytes);
-      if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: its content must be a Uint8Array");
+      if (!isBytes(copy)) {
+        throw new captured.TypeError(
+          `Cannot write a file: its content must be a Uint8Array, and is of the type ${typeof copy}`,
+        );
+      }
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
     },
