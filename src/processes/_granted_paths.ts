@@ -232,7 +232,7 @@ export function startFolder(
   if (!found.folder) throw advised(new Error(`Cannot run a command in ${cwd}: it is not a folder`), "name a folder");
   if (!isWithin(found.path, root)) {
     throw advised(
-      new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace`),
+      new Error(`Cannot run a command in ${cwd}: the folder is outside ${root}`),
       "name one inside",
     );
   }

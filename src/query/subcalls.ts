@@ -279,7 +279,8 @@ function foundIn(reply: RouterReply): SubAnswer {
     return { text: "", fault: "Cannot use the reply: the service paused its search", hint: "search for less at once" };
   }
   if (sources.length > 0 || searches > 0) return answer;
-  return { text: "", fault: `Cannot use the reply: the model ${model} did not search (${oneLine(answer.text, 300)})` };
+  const fault = `Cannot use the reply: the model ${model} did not search (${oneLine(answer.text, 300)})`;
+  return { text: "", fault, hint: AGAIN };
 }
 
 const REFUSED = [400, 401, 403, 404, 422];

@@ -123,12 +123,15 @@ function checkSizes(request: Request, limits: GuardLimits): void {
     );
   }
   const length = Number(request.headers.get("content-length") ?? 0);
-  if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
+  if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes, length);
 }
 
-export function bodyTooLarge(limit: number): Problem {
+export function bodyTooLarge(limit: number, bytes: number | null = null): Problem {
+  const size = bytes === null
+    ? `more than ${limit} bytes, the limit`
+    : `${bytes} bytes, more than the limit of ${limit}`;
   return new Problem(
-    `Cannot read the body: it exceeds the limit of ${limit} bytes; send less, or let the operator raise server.bodyMiB`,
+    `Cannot read the body: it has ${size}; send less, or let the operator raise server.bodyMiB`,
     {
       kind: "too-large",
       headers: { connection: "close" },

@@ -289,7 +289,9 @@ async function fetched(
 }
 
 function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {
-  const size = bytes === null ? `more than ${limit} bytes` : `${bytes} bytes, more than the limit of ${limit}`;
+  const size = bytes === null
+    ? `more than ${limit} bytes, the limit`
+    : `${bytes} bytes, more than the limit of ${limit}`;
   return new UsageError(`Cannot read ${name}: it has ${size}; send a smaller file`);
 }
 
