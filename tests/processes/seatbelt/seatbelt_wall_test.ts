@@ -248,7 +248,7 @@ Deno.test(
       await Deno.writeTextFile(join(visHome, "auth.json"), "{}");
       await refused(/the folder of Vis/, { read: [join(visHome, "auth.json")] });
       await refused(/leads out of the workspace/, { write: [join(workspace, "out")] });
-      await refused(/outside the workspace/, { cwd: ".." });
+      await refused(/the folder is outside /, { cwd: ".." });
       await refused(/^Error: Cannot run no-such-program: the program does not exist$/, {}, ["no-such-program"]);
       await Deno.writeTextFile(join(workspace, "a"), "");
       await refused(/^Error: Cannot run \.\/a: it is not an executable file$/, {}, ["./a"]);
