@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 82bdbf766037d47b244c0d0c340754e31ebf8c0625d1d08997fad16fff88a17c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 277efe40c85710db8627b112743599aa116ec91289193526ba83d8cf519fd19b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
