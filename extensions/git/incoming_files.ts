@@ -12,7 +12,6 @@ const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** With `sinceFork`, the changes begin at the common ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 

@@ -71,8 +71,7 @@ export function userVariables(config: unknown): Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Vis must not show values of headers and variables, or words in these values. Short words do not count, and the
- * longest secret comes first. */
+/** Vis must not show values of headers and variables, or words in these values. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);

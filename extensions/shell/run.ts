@@ -580,8 +580,7 @@ function testsText({ passed, failed }: Tests): string {
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** A command may test several packages, so the totals of all runs count. For an unknown runner, the last numbers
- * count. */
+/** A command may test several packages, so the totals of all runs count. */
 function testsIn(output: string): Tests {
   const lines = output.match(TOTALS);
   const text = lines?.join("\n") ?? output.slice(-TAIL_CHARS);

@@ -194,7 +194,6 @@ export interface Services {
   speak(request: SpeakRequest): Promise<Peer>;
   screen(request: ScreenRequest): Promise<number>;
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  /** Resolves with the text of the user's prompt or the extension's request of this name, or with null. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** The text omits the names, keys and paths that Vis recognizes as the user's. */

@@ -63,7 +63,6 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Repeats the work once in a new child if the child ends. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);

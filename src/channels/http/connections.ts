@@ -28,7 +28,7 @@ export class Listener {
     }
   }
 
-  /** Without `late`, ends the connections at once. With `late`, lets responses finish until `late` resolves. */
+  /** With `late`, lets responses finish until `late` resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;

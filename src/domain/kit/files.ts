@@ -22,8 +22,8 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives the file the owner of the file at `path`. If that file is missing, a file of root gets the owner of its
- * folder, so that a service can use files of `sudo vis`. Returns false if the group stays different. */
+/** If the file at `path` is missing, a file of root gets the owner of its folder, so that a service can use files of
+ * `sudo vis`. Returns false if the group stays different. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));

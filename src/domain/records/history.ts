@@ -110,7 +110,6 @@ export interface SearchHit {
   readonly field: string;
 }
 
-/** Each conversation has its best match and the number of its other matches. */
 export function bestHits<H extends Pick<SearchHit, "conversationId">>(
   hits: readonly H[],
 ): readonly { readonly hit: H; readonly others: number }[] {

@@ -127,7 +127,6 @@ export class Server {
     return this.#fault;
   }
 
-  /** Repeats attempts to reach a lost server for `patienceMs`, and rejects with the error of the last attempt. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {

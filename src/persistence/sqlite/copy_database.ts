@@ -5,7 +5,7 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Other processes may write to the source during the copy. Removes the copy after an error. */
+/** Other processes may write to the source during the copy. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },

@@ -26,7 +26,6 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** Returns the services of `MODEL_DATA_SETS` for which the catalogue has models that write text. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
   if (!services.success) throw new Error("It is not an object of services");

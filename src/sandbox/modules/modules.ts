@@ -185,8 +185,7 @@ function nameOf(node: ExportNamedDeclaration["specifiers"][number]["local"]): st
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** Returns names that the module uses and that neither the module nor the platform defines. An operand of `typeof` does
- * not count. */
+/** An operand of `typeof` does not count. */
 export function undefinedNames(code: string): readonly { readonly name: string; readonly line: number }[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true, locations: true });
   const imported = new Set(
