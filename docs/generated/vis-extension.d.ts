@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 277efe40c85710db8627b112743599aa116ec91289193526ba83d8cf519fd19b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71ddc9b4780c46ba03ca308e981ede6074fd41f0306e7ca3b2b0c99d9485ed29
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
