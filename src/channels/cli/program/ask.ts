@@ -202,7 +202,7 @@ Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
 database, 130 cancelled, 141 output closed by its reader.
 Environment:
   VIS_MODEL, VIS_PROVIDER      default model; the only provider to use
-  VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
+  VIS_BASE_URL, VIS_API_KEY    address of a server, and its key
   VIS_HOME, VIS_DB             folder of settings, keys and data; the database
   VIS_LOG=debug, NO_COLOR      log to stderr; disable colours
   OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces
