@@ -244,7 +244,9 @@ export class JobInput {
 
   write(text: string, cannot: string): void {
     const bytes = new TextEncoder().encode(text);
-    if (this.#controller === null) throw new Error(`${cannot}: its input has ended`);
+    if (this.#controller === null) {
+      throw advised(new Error(`${cannot}: its input has ended`), "start it again with {stdin: true}");
+    }
     if (bytes.length > UNREAD_BYTES) {
       const size = `the text has ${bytes.length} bytes, and the limit is ${UNREAD_BYTES}`;
       throw advised(new Error(`${cannot}: ${size}`), "write it in parts");

@@ -93,7 +93,10 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       // The engine throws its own RangeError for a stack overflow.
-      return { ok: false, reason: "Vis cannot check the answer: it is nested too deeply, or its check takes too long" };
+      return {
+        ok: false,
+        reason: "Vis cannot check the answer: it is nested too deeply, or its check takes too long; simplify it",
+      };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
     const lines = faults.map(({ path, message }) => `${path === "" ? "the value" : clip(path, 200)} ${message}`);

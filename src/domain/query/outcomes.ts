@@ -71,7 +71,7 @@ export function statusOf(reason: QueryReason): QueryStatus {
 const TEXT: Readonly<Record<QueryReason, string>> = {
   answered: "answered",
   max_iterations: "stopped at the step limit",
-  error_budget: "stopped after too many errors in a row",
+  error_budget: "stopped after too many failed steps",
   answer_schema: "no answer that satisfies the schema",
   unusable_replies: "the model gave no usable reply",
   unsupported_answer: "the model repeated a refused answer",

@@ -10,7 +10,7 @@ import {
 Deno.test("reasonText() describes every reason in words", () => {
   const texts = QUERY_REASONS.map(reasonText);
   assert.equal(new Set(texts).size, QUERY_REASONS.length);
-  for (const text of texts) assert.match(text, /^[a-z][A-Za-z :]+$/);
+  for (const text of texts) assert.match(text, /^(?:[a-z]|Vis )[A-Za-z :]+$/);
 });
 
 Deno.test("reasonAdvice() names no command and no option, because the page and servers show it, too", () => {
