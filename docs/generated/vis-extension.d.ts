@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71ddc9b4780c46ba03ca308e981ede6074fd41f0306e7ca3b2b0c99d9485ed29
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2e5ff8b681fea77bfd99326ab50057850b311a1c0c815d349b3ad3bd14731ddc
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
