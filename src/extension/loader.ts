@@ -1,3 +1,4 @@
+import { shellText } from "../domain/kit/text.ts";
 import { messageOf, reasonOf } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/admin_reports.ts";
@@ -157,7 +158,9 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   try {
     read = await readExtensionFolder(folder.path);
     if (folder.place === "project" && !await folderOptions.trust.has(folder.path, read.hash)) {
-      const why = `it is not trusted; review it with vis extensions trust (its hash is ${read.hash.slice(0, 12)}…)`;
+      const why = `it is not trusted; review it with vis extensions trust ${shellText([folder.path])} (its hash is ${
+        read.hash.slice(0, 12)
+      }…)`;
       return [{ ...failed({ name, folder }, why), state: "untrusted" }];
     }
   } catch (error) {

@@ -103,8 +103,8 @@ export interface SpawnCaller {
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
-/** A lasting approval covers these scopes of a program's network. `runs` names the files of the workspace that the
- * program runs. `never` is the reason why Vis asks the user every time. */
+/** A lasting approval covers these scopes of a program's network. `runs` has clauses about files of
+ * the workspace that the program runs, such as "npm ci runs what package.json says". `never` is the reason why Vis asks the user every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };

@@ -179,8 +179,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
  * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
-/** These keys exist for the whole life of an environment. `router`, `varIndex`, `extensions` and `customBindings` are
- * snapshots of the current state. */
+/** These keys exist for the whole life of an environment, but most are absent in `vis extensions check`. `router`,
+ * `varIndex`, `extensions` and `customBindings` are snapshots. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;

@@ -1,3 +1,4 @@
+import { shellText } from "../../domain/kit/text.ts";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -282,7 +283,9 @@ export async function testExtensions(
   }
   const options = await folderOptionsOf(settings);
   if (place === "project" && !await options.trust.has(path, folder.hash)) {
-    throw new UsageError(`Cannot test ${path}: it is not trusted; review it with vis extensions trust`);
+    throw new UsageError(
+      `Cannot test ${path}: it is not trusted; review it with vis extensions trust ${shellText([path])}`,
+    );
   }
   const done: ExtensionCheck[] = [];
   for (const file of files) {

@@ -94,9 +94,12 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
   unusable_replies: "Choose another model; all variables are kept.",
   unsupported_answer: "Ask again, or choose another model; all variables are kept.",
-  limit_cost: "Raise the cost limit (setting budget.costUsd), or ask for less at once; all variables are kept.",
-  limit_tokens: "Raise the token limit (setting budget.tokens), or ask for less at once; all variables are kept.",
-  limit_time: "Raise the time limit (setting budget.wallMs), or ask for less at once; all variables are kept.",
+  limit_cost:
+    "Raise the cost limit of the request (default: budget.costUsd), or ask for less at once; all variables are kept.",
+  limit_tokens:
+    "Raise the token limit of the request (default: budget.tokens), or ask for less at once; all variables are kept.",
+  limit_time:
+    "Raise the time limit of the request (default: budget.wallMs), or ask for less at once; all variables are kept.",
 };
 
 export const READING_MODES = ["plan", "review", "aside"] as const;

@@ -136,7 +136,7 @@ export function checkStart(
       resolveGrants({ grants, launcher, ...workspace === undefined ? {} : { workspace } });
     } catch (error) {
       throw new ConfigError(`Cannot use extension ${namespace}: Vis refuses a grant (${reasonOf(error)})`, {
-        advice: `--no-extension ${namespace} starts Vis without it`,
+        advice: `add it to the setting extensions.deny to start Vis without it`,
         cause: error,
       });
     }

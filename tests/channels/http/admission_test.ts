@@ -245,6 +245,9 @@ Deno.test("guard() serves its own names alone: another Host is refused though th
   ]);
   const refused = Object.values(statuses).filter((status) => status !== 200);
   assert.ok(refused.every((status) => status === 421 || status === 400), JSON.stringify(statuses));
+  const scrape = ["Host: 192.0.2.7:7357"];
+  assert.equal(statusOf(await raw(rig.url, get(scrape, "/metrics"))), 200, "Prometheus sends the address of the node");
+  assert.equal(statusOf(await raw(rig.url, get([...scrape, "Origin: http://evil.example"], "/metrics"))), 403);
 });
 
 Deno.test("guard() refuses the page of another origin on every method and open path", async () => {

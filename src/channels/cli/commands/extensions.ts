@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { counted } from "../../../domain/kit/text.ts";
+import { counted, shellText } from "../../../domain/kit/text.ts";
 import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/admin_reports.ts";
 import { printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
@@ -98,10 +98,12 @@ export async function trustExtensions(
   for (const one of chosen) await admin.trust(one);
   const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
   const open = all.filter(({ trusted }) => !trusted);
-  const last = all.length === 0
-    ? ["This workspace has no extensions in .vis"]
-    : open.length > 0
-    ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
+  const last = all.length === 0 ? ["This workspace has no extensions in .vis"] : open.length > 0
+    ? [
+      `Extensions run with your permissions. Review them, then run: vis extensions trust ${
+        path === undefined ? "" : `${shellText([path])} `
+      }--yes`,
+    ]
     : [];
   printReport(all, [...all.flatMap(trustLines), ...last], input);
   return open.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { Cancelled } from "../../../domain/errors.ts";
+import { Cancelled, StoreError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { shellText, visibleText } from "../../../domain/kit/text.ts";
 import type { RunningServer, ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
@@ -109,7 +109,9 @@ export async function telegramCommand({ services, io, flags }: CommandInput<Tele
     return 0;
   } catch (error) {
     if (error instanceof Cancelled && signal.aborted) return 0;
-    throw error;
+    if (!(error instanceof StoreError)) throw error;
+    io.stderr(`vis: ${visibleText(error.message)}\n`);
+    return 1; // A restart may help, unlike after exit code 3.
   }
 }
 

@@ -188,8 +188,8 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // After a retry, `conversation` may be a newer branch than the id in the address.
-  return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
+  // An address can name the conversation by a prefix or a branch, and after a retry `conversation` is a newer branch.
+  return { conversation, what: `${what} ${conversation.conversationId}`, body, stored };
 }
 
 async function resume(

@@ -216,7 +216,7 @@ export const RetryBody = z.strictObject({
   queryId: id,
   more: z.boolean().optional().describe(
     "Instead of running the query again, continue it for up to ten more iterations. The query must be the last of its " +
-      "branch, and must have stopped at its limit of iterations",
+      "branch, and must have ended at its limit of iterations or with an answer that does not satisfy the schema",
   ),
   ...ChoicesSchema.shape,
   approvals,

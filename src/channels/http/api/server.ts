@@ -83,7 +83,11 @@ async function placeOf(
   { env: { parts }, var: { caller } }: Context<Env>,
   { conversation, workspace }: z.infer<typeof schema.PlaceQuery>,
 ): Promise<SuggestionPlace> {
-  if (conversation !== undefined) return await findConversation(parts.conversations, conversation);
+  if (conversation !== undefined) {
+    const found = await findConversation(parts.conversations, conversation);
+    servedWorkspace(parts, found.workspace);
+    return found;
+  }
   return { workspace: servedWorkspace(parts, workspace), tenant: caller.tenant };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ConfigAdmin, RunningBot } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { telegramCommand } from "../../../../src/channels/cli/commands/serve.ts";
-import { Cancelled, ConfigError } from "../../../../src/domain/errors.ts";
+import { Cancelled, ConfigError, StoreError } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function fakeBot(closed: string[], ended: Promise<void> = new Promise(() => {})): RunningBot {
@@ -27,6 +27,15 @@ Deno.test("telegramCommand() closes a bot that cannot continue, and passes on th
   const bot = fakeBot(closed, Promise.reject(new ConfigError("Cannot ask Telegram for updates: 409")));
   const services = fakeServices({ telegram: () => Promise.resolve(bot) });
   await assert.rejects(telegramCommand({ services, io, flags: {} }), /Cannot ask Telegram for updates/);
+  assert.deepEqual(closed, ["closed"]);
+});
+
+Deno.test("telegramCommand() ends with 1 after a fault of the database, so that a supervisor starts it again", async () => {
+  const io = fakeIo(), closed: string[] = [];
+  const bot = fakeBot(closed, Promise.reject(new StoreError("Cannot use database x: it is gone", "moved")));
+  const services = fakeServices({ telegram: () => Promise.resolve(bot) });
+  assert.equal(await telegramCommand({ services, io, flags: {} }), 1);
+  assert.match(io.err, /^vis: Cannot use database x: it is gone$/m);
   assert.deepEqual(closed, ["closed"]);
 });
 

@@ -129,6 +129,9 @@ Deno.test("a conversation of a folder that the server does not serve can be read
   for (const [path, body] of Object.entries(bodies)) {
     assert.equal((await rig.post(`/api/v1/conversations/${id}/${path}`, body)).status, 400, path);
   }
+  for (const path of ["files?q=a&", "prompts?"]) {
+    assert.equal((await rig.ask(`/api/v1/${path}conversation=${id}`)).status, 400, path);
+  }
   assert.equal(calls, 0);
 });
 

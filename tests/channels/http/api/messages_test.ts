@@ -51,6 +51,16 @@ Deno.test("messages: the stream carries the events of the query unchanged, numbe
   assert.equal(names.at(-1), "final");
 });
 
+Deno.test("messages: a key counts for each form of the conversation's id", async () => {
+  await using rig = await startRig([final("once"), final("never")]);
+  const id = await rig.conversation();
+  const [branch] = await rig.engine.conversations.list({ limit: 1 });
+  const sent = async (form: string): Promise<string> =>
+    (await (await rig.post(messages(form), { request: "x" }, { "idempotency-key": "k1" })).json()).queryId;
+  const first = await sent(id);
+  for (const form of [id.slice(0, 13), branch?.branchId ?? ""]) assert.equal(await sent(form), first, form);
+});
+
 Deno.test("messages: context, images, schema and budget reach the query", async () => {
   await using rig = await startRig([
     replyJson([], { final: { answer: '{"n":3}', answerType: "text", confidence: "high" } }),
