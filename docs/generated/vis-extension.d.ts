@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2e5ff8b681fea77bfd99326ab50057850b311a1c0c815d349b3ad3bd14731ddc
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b74a65dfa073d3b4b94d14d67763629e9a660d238abcce87a10468d87b161988
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -347,8 +347,8 @@ export interface Spawned {
   /** The program created or changed these names at the top of its temporary home, which Vis removed. */
   readonly discarded?: readonly string[];
 }
-/** A lasting approval covers these scopes of a program's network. `runs` names the files of the workspace that the
- * program runs. `never` is the reason why Vis asks the user every time. */
+/** A lasting approval covers these scopes of a program's network. `runs` has clauses about files of
+ * the workspace that the program runs, such as "npm ci runs what package.json says". `never` is the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
@@ -560,8 +560,8 @@ export declare function value(name: string, constant: unknown, options: {
 /** Extensions see this read-only object, which docs/extend/environment.md describes. An optional key is absent if Vis
  * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
-/** These keys exist for the whole life of an environment. `router`, `varIndex`, `extensions` and `customBindings` are
- * snapshots of the current state. */
+/** These keys exist for the whole life of an environment, but most are absent in `vis extensions check`. `router`,
+ * `varIndex`, `extensions` and `customBindings` are snapshots. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
