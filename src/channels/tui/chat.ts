@@ -177,11 +177,9 @@ export class ChatController {
   /** With `undone`, the file changes of the newest request with changes are all undone. */
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[]; readonly undone?: string }> {
     const { turn } = this.#running ?? {};
-    if (turn !== undefined && turn.changes.length > 0) {
-      const own = undoableChanges(await this.#parts.undone()).filter(({ queryId }) =>
-        queryId === turn.progress.queryId
-      );
-      return { title: "Changes of the running request", diffs: await this.#net(turn.changes, own) };
+    if (turn !== undefined) {
+      const diffs = await this.#net(turn.changes, await this.#recorded(turn.progress.queryId));
+      if (diffs.length > 0) return { title: "Changes of the running request", diffs };
     }
     const branch = this.#branch;
     const { conversations } = this.#parts.session();
@@ -189,9 +187,9 @@ export class ChatController {
     const watched = this.#elsewhere;
     if (watched !== null) {
       const stored = await conversations.iterations(watched.queryId);
-      const diffs = [...stored.flatMap(({ metadata }) => storedDiffs(metadata)), ...watched.turn.changes];
-      const own = undoableChanges(await this.#parts.undone()).filter(({ queryId }) => queryId === watched.queryId);
-      if (diffs.length > 0) return { title: "Changes of the running request", diffs: await this.#net(diffs, own) };
+      const all = [...stored.flatMap(({ metadata }) => storedDiffs(metadata)), ...watched.turn.changes];
+      const diffs = await this.#net(all, await this.#recorded(watched.queryId));
+      if (diffs.length > 0) return { title: "Changes of the running request", diffs };
     }
     const ended = queries.filter(({ running }) => !running);
     const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
@@ -202,36 +200,49 @@ export class ChatController {
       const own = changes.filter((change) => change.iterationId === iterationId);
       return changedPaths(diff).some((path) => !isUndone(path, own));
     };
-    const all = iterations.map(({ metadata }) => storedDiffs(metadata));
-    const left = iterations.map(({ iterationId }, at) => all[at]?.filter((diff) => isLeft(diff, iterationId)) ?? []);
-    const [count, diffs] = [all.flat().length, left.flat()];
+    const stored = iterations.map(({ metadata }) => storedDiffs(metadata));
+    const left = iterations.flatMap(({ iterationId }, at) =>
+      stored[at]?.filter((one) => isLeft(one, iterationId)) ?? []
+    );
     const name = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
-    const title = diffs.length === count ? name : `${name}, without undone changes`;
     const own = changes.filter((change) => iterations.some(({ iterationId }) => change.iterationId === iterationId));
-    if (diffs.length > 0) return { title, diffs: await this.#net(diffs, own) };
-    return { title, diffs, ...count === 0 ? {} : { undone: `Request ${queries.indexOf(query) + 1} was undone` } };
+    const title = own.some(({ undone }) => undone) ? `${name}, without undone changes` : name;
+    const isOver = own.length > 0 && own.every(({ undone, kept = [] }) => undone && kept.length === 0);
+    return {
+      ...{ title, diffs: await this.#net(left, own) },
+      ...left.length === 0 && isOver ? { undone: `Request ${queries.indexOf(query) + 1} was undone` } : {},
+    };
   }
 
-  /** Replaces the diffs of a file by one diff, unless the file was moved or has other changes since. */
+  async #recorded(query: string | null): Promise<readonly FileChange[]> {
+    return undoableChanges(await this.#parts.undone()).filter(({ queryId }) => query !== null && queryId === query);
+  }
+
+  /** The events of a query have no diff of a removed or moved file, so the recorded changes give the net diffs, except of
+   * files with other changes since. */
   async #net(diffs: readonly string[], own: readonly FileChange[]): Promise<readonly string[]> {
     const changes = own.filter(({ undone }) => !undone);
-    const moved = new Set(diffs.map(changedPaths).filter(({ length }) => length > 1).flat());
-    const perPath = Map.groupBy(diffs, (diff) => changedPath(diff) ?? "");
-    const often = new Set([...perPath].flatMap(([path, { length }]) => {
-      const isRecorded = changes.filter(({ paths }) => paths.includes(path)).length === length;
-      return length > 1 && isRecorded && !moved.has(path) ? [path] : [];
-    }));
-    if (often.size === 0) return diffs;
+    if (changes.length === 0) return diffs;
     const report = await this.#parts.undo({
       ...{ conversation: this.#branch?.conversationId, dryRun: true, rest: true, committed: true },
-      changes: changes.filter(({ paths }) => paths.some((path) => often.has(path))).map(({ id }) => id).join(","),
+      changes: changes.map(({ id }) => id).join(","),
     });
     const { files = [], kept = [], error } = report ?? { error: "" };
     if (error !== undefined && kept.length === 0) return diffs;
-    for (const { path } of kept) often.delete(path);
-    return [...perPath].flatMap(([path, those]) =>
-      often.has(path) ? files.filter((file) => file.path === path).map(({ diff }) => diff) : those
+    const times = (path: string): number => changes.filter(({ paths }) => paths.includes(path)).length;
+    const perPath = Map.groupBy(diffs, (diff) => changedPath(diff) ?? "");
+    const moved = diffs.map(changedPaths).filter((paths) =>
+      paths.length > 1 && paths.every((path) => times(path) === 1)
     );
+    const single = new Set([...kept.map(({ path }) => path), ...moved.flat()]);
+    const isNet = (path: string): boolean => !single.has(path) && times(path) >= (perPath.get(path)?.length ?? 0);
+    const net = withMoves(new Map(files.flatMap(({ path, diff }) => diff !== "" && isNet(path) ? [[path, diff]] : [])));
+    const shown = [...perPath].flatMap(([path, those]) => {
+      const diff = net.get(path);
+      net.delete(path);
+      return !isNet(path) ? those : diff === undefined ? [] : [diff];
+    });
+    return [...shown, ...net.values()];
   }
 
   get ended(): Promise<void> {
@@ -572,6 +583,24 @@ export class ChatController {
     this.#spent = { ...this.#spent, ...factsOf(row.metadata) };
     this.#parts.changed();
   }
+}
+
+/** Makes one diff of the diffs of a removed file and of a new file with the same content. */
+function withMoves(diffs: ReadonlyMap<string, string>): Map<string, string> {
+  const shown = new Map(diffs);
+  const contentOf = (diff: string, sign: string): string =>
+    diff.split("\n").slice(3).map((line) => line.startsWith(sign) ? line.slice(1) : `\n${line}`).join("\n");
+  for (const [from, gone] of diffs) {
+    if (!/^--- .*\n\+\+\+ \/dev\/null\n@@/.test(gone)) continue;
+    const same = [...shown].find(([, made]) =>
+      /^--- \/dev\/null\n.*\n@@/.test(made) && contentOf(made, "+") === contentOf(gone, "-")
+    );
+    if (same === undefined) continue;
+    const [before] = gone.split("\n"), [, after] = same[1].split("\n");
+    shown.delete(from);
+    shown.set(same[0], `${before}\n${after}\n`);
+  }
+  return shown;
 }
 
 function isUndone(path: string, changes: readonly FileChange[]): boolean {

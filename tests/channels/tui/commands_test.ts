@@ -145,18 +145,30 @@ Deno.test("/diff shows one diff of a file that a request changed twice, unless t
         await screen.until((text) => !text.includes("Changes of the last request"));
         return shown.slice(shown.indexOf("Changes of the last request"));
       };
+      const made = { path: "b.ts", diff: "--- /dev/null\n+++ b/b.ts\n@@ -0,0 +1 @@\n+new\n" };
+      report.files = [made];
       report.kept = [{ path: "a.ts", reason: "got other changes since" }];
       assert.match(await diff(), /\+ two[^]*- two[^]*\+ three[^]*b\.ts \(new\) \+1/);
       assert.deepEqual(asked, [
-        ["--changes=c2,c1", "--committed", `--conversation=${conversation}`, "--dryRun", "--rest"],
+        ["--changes=c2,c1,c0", "--committed", `--conversation=${conversation}`, "--dryRun", "--rest"],
       ]);
-      report.files = [{ path: "a.ts", diff: "--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-one\n+three\n" }];
+      report.files = [{ path: "a.ts", diff: "--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-one\n+three\n" }, made];
       report.kept = [];
       const shown = await diff();
       assert.match(shown, /a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ three[^]*b\.ts \(new\) \+1/);
       assert.doesNotMatch(shown, /two/);
-      report.files = [];
+      report.files = [made];
       assert.doesNotMatch(await diff(), /a\.ts \+1/);
+      // Events have no diff of a removed or moved file.
+      const lines = "@@ -1,2 +0,0 @@\n-x\n-y\n";
+      report.files = [
+        { path: "c.ts", diff: `--- a/c.ts\n+++ /dev/null\n${lines}` },
+        { path: "d/c.ts", diff: "--- /dev/null\n+++ b/d/c.ts\n@@ -0,0 +1,2 @@\n+x\n+y\n" },
+        { path: "e.ts", diff: `--- a/e.ts\n+++ /dev/null\n${lines}` },
+      ];
+      const moved = await diff();
+      assert.match(moved, /│ c\.ts → d\/c\.ts +│[^]*│ e\.ts \(deleted\) −2/);
+      assert.doesNotMatch(moved, /[ab]\.ts/);
     });
   });
 });
@@ -175,6 +187,10 @@ Deno.test("/undo and /diff know undone changes, and /undo skips no request that 
     const changes: Recorded[] = [];
     const undos: string[] = [];
     const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+      if (args.includes("--dryRun")) {
+        print(JSON.stringify({ error: "Cannot undo the changes: Vis has no home folder" }));
+        return Promise.resolve(1);
+      }
       const isRedo = args.includes("--redo");
       const newest = args.includes("--list") ? undefined : changes.find(({ undone }) => undone === isRedo);
       const chosen = changes.filter((one) => one.queryId === newest?.queryId && one.undone === isRedo);
