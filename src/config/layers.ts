@@ -129,6 +129,16 @@ export class SettingsSections {
     return [key];
   }
 
+  /** All places of the setting at `path`, the shorter one first. */
+  places(path: readonly string[]): readonly (readonly string[])[] {
+    for (const { name, namespace } of this.#named) {
+      const pair = [[name], [...PLACE.split("."), namespace]];
+      const found = pair.find((one) => one.every((step, at) => step === path[at]));
+      if (found !== undefined) return pair.map((one) => [...one, ...path.slice(found.length)]);
+    }
+    return [path];
+  }
+
   /** Within a layer, a section at the top level takes precedence over `extensions.config`. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), this.united);

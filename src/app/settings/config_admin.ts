@@ -146,9 +146,8 @@ export class AppConfigAdmin implements ConfigAdmin {
       file = { ...file, text };
       const values = parseJsonc(file);
       // A layer replaces or extends whole lists, so the run gets the list around an entry.
-      const inList = at.findIndex((_, depth) => Array.isArray(valueAt(values, at.slice(0, depth))));
-      const path = inList < 0 ? at : at.slice(0, inList);
-      ofRun = setInJsonc(ofRun, { path, value: valueAt(values, path) });
+      const path = at.slice(0, listDepth(values, at) ?? at.length);
+      ofRun = this.#setInJsonc(ofRun, { path, value: valueAt(values, path) });
     }
     const values = ofRun === "" ? {} : parseJsonc({ path: RUN_FLAG, text: ofRun });
     return { layer: "run", values: values as ConfigLayer["values"], where: () => RUN_FLAG };
@@ -159,14 +158,26 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
     const { path: place } = await this.#place(key, "unset");
-    const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
+    const isSet = (one: readonly string[]): boolean => valueAt(values, one) !== undefined;
+    const at = [place, ...this.#sections.places(place), key.split(".")].find(isSet);
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
-    const text = at === undefined ? before : removeFromJsonc(before, at);
+    const text = at === undefined ? before : removeFromJsonc(this.#withoutOthers(before, at), at);
     if (file !== null && text !== before) {
       await this.#write({ path, text }, { project, trusted: await this.#isTrusted(file, { project }) });
     }
     return { key, path, value: null, changed: text !== before, ...NOTHING_ABOVE };
+  }
+
+  #setInJsonc(text: string, { path, value }: Parameters<typeof setInJsonc>[1]): string {
+    return this.#withoutOthers(setInJsonc(text, { path, value }), path);
+  }
+
+  /** Removes the setting from its other place, but keeps entries of lists there: their indexes mean other entries. */
+  #withoutOthers(text: string, path: readonly string[]): string {
+    if (listDepth(parseJsonc({ path: "", text }), path) !== null) return text;
+    const others = this.#sections.places(path).filter((one) => !isDeepStrictEqual(one, path));
+    return others.reduce(removeFromJsonc, text);
   }
 
   async #isTrusted(file: ConfigFile, { project }: { readonly project: boolean }): Promise<boolean> {
@@ -322,7 +333,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   ): SettingFacts {
     const sections = this.#sections;
     const canonical = at.join(".");
-    const places = sections.spellings(canonical).map((one) => one === canonical ? at : sections.path(one));
+    const places = sections.places(at);
     const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
     // Every extension would add its default values to the list of all sections, so this list omits defaults.
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
@@ -364,7 +375,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     for (const value of readings(setting, words)) {
       if (isSecret(at.at(-1) ?? "", value)) throw refused(key, at);
       try {
-        const text = setInJsonc(file.text, { path: at, value });
+        const text = this.#setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
         // Without trust, the check refuses every key that only the user may set.
         const mayTrust = trusted && this.#isHarmless(at);
@@ -418,6 +429,12 @@ export class AppConfigAdmin implements ConfigAdmin {
       throw error;
     }
   }
+}
+
+/** The length of the path to the list that contains the value at `path`, or null. */
+function listDepth(values: unknown, path: readonly string[]): number | null {
+  const depth = path.findIndex((_, at) => Array.isArray(valueAt(values, path.slice(0, at))));
+  return depth < 0 ? null : depth;
 }
 
 const NOTHING_ABOVE = { overruled: "", extended: "" };

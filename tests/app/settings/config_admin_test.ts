@@ -496,6 +496,30 @@ Deno.test("AppConfigAdmin finds a section of an extension in both of its places"
     assert.deepEqual((await config.explain("web.hosts")).value, []);
   }));
 
+Deno.test("AppConfigAdmin.set() and unset() change both names of a setting, but only one list for an entry", () =>
+  withPlace(async ({ home, own: path, admin }) => {
+    await Deno.mkdir(home);
+    const config = await admin(), file = async (): Promise<unknown> => JSON.parse(await Deno.readTextFile(path));
+    await config.set("shell.network", { words: ["true"], ...own });
+    await config.set("extensions.config.vis.shell.network", { words: ["false"], ...own });
+    for (const key of ["shell.network", "extensions.config.vis.shell.network"]) {
+      assert.equal((await config.explain(key)).value, false, key);
+    }
+    await config.set("shell.network", { words: ["true"], ...own });
+    assert.deepEqual(await file(), { shell: { network: true }, extensions: { config: { "vis.shell": {} } } });
+    await config.set("extensions.config.vis.shell.unwalled", { words: ["run"], ...own });
+    assert.equal((await config.unset("shell.unwalled", own)).changed, true);
+    assert.equal((await config.explain("shell.unwalled")).value, "ask");
+    const ofRun = await config.layer(["shell.network=true", "extensions.config.vis.shell.network=false"]);
+    assert.deepEqual(ofRun.values, { shell: {}, extensions: { config: { "vis.shell": { network: false } } } });
+    const both = { shell: { deny: ["a", "b"] }, extensions: { config: { "vis.shell": { deny: ["c"] } } } };
+    await Deno.writeTextFile(path, JSON.stringify(both));
+    await config.unset("shell.deny.0", own);
+    assert.deepEqual(await file(), { ...both, shell: { deny: ["b"] } });
+    await config.unset("shell", own);
+    assert.deepEqual(await file(), { extensions: { config: {} } });
+  }));
+
 Deno.test("AppConfigAdmin.set() checks a section of an extension as the extension does, and names the values that clients offer", () =>
   withPlace(async ({ own: path, admin }) => {
     const config = await admin();
