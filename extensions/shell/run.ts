@@ -17,7 +17,7 @@ import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
 import { discardedFiles, missedRemovals } from "./without_effect.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 export const RUN_MS = 120_000;
 
@@ -50,6 +50,7 @@ export async function run(
     network,
     loopback,
     line: lineOf(command),
+    cwd: options.cwd ?? "",
     codes,
     all,
     isWider: write.length > 0,
@@ -645,11 +646,14 @@ export function wallHint(
     "config" | "workspace" | "root" | "onlyReads" | "secrets"
   >,
   output: string,
-  { network: isGiven = false, loopback = false, line = "", codes = [], all = false, isWider = false }: CommandRights & {
-    readonly loopback?: boolean | undefined;
-    readonly line?: string;
-    readonly codes?: readonly number[];
-  } = {},
+  { network: isGiven = false, loopback = false, line = "", cwd = "", codes = [], all = false, isWider = false }:
+    & CommandRights
+    & {
+      readonly loopback?: boolean | undefined;
+      readonly line?: string;
+      readonly cwd?: string;
+      readonly codes?: readonly number[];
+    } = {},
 ): WallHint | null {
   const { network: isOpen = false } = (config ?? {}) as { readonly network?: boolean };
   const network = !onlyReads && (isOpen || isGiven);
@@ -708,7 +712,7 @@ export function wallHint(
     return { model: `${cause}: fs.writeFile or {secrets: [${JSON.stringify(secret)}]} asks the user`, people: cause };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
-    const other = otherRepository(lines, { workspace, root });
+    const other = otherRepository(lines, { workspace, root, line, cwd });
     if (other !== null) {
       const cause = `Commands cannot change the repository ${other}`;
       return { model: `${cause}: {write: [${JSON.stringify(`${other}/.git`)}]} asks the user`, people: cause };
@@ -749,17 +753,26 @@ export function wallHint(
   };
 }
 
+/** Returns the path of a repository below the workspace that a denied line names, perhaps relative to a folder that the
+ * command entered. */
 function otherRepository(
   lines: readonly string[],
-  { workspace, root }: { readonly workspace: string; readonly root: string },
+  { workspace, root, line, cwd }: Record<"workspace" | "root" | "line" | "cwd", string>,
 ): string | null {
-  for (const line of lines.filter((line) => REPOSITORY.test(line))) {
-    const folder = /(\/[^\s'"‘`]*)\/\.git(?=[/'"’`:]|$)/.exec(line)?.[1];
+  const entered = [resolve(workspace, cwd)];
+  for (const [, folder = ""] of line.matchAll(ENTERED)) entered.unshift(resolve(entered[0] ?? workspace, folder));
+  for (const denied of lines.filter((line) => REPOSITORY.test(line))) {
+    const below = /(?:^|[\s'"‘`])((?:[^\s'"‘`]*\/)?)\.git(?=[/'"’`:]|$)/.exec(denied)?.[1];
+    if (below === undefined) continue;
+    const folder = isAbsolute(below)
+      ? resolve(below)
+      : entered.map((one) => resolve(one, below)).find((one) => existsSync(join(one, ".git")));
     if (folder !== undefined && folder !== root && isWithin(folder, root)) return relative(workspace, folder);
   }
   return null;
 }
 
+const ENTERED = /(?:^|[\s;&|(])(?:cd|git\s+-C)\s+['"]?([^\s'"`$;&|()]+)/g;
 const FIXED = /read-only file system|\bEROFS\b|device or resource busy/i;
 const NAMES = /[^\s'"‘`’:,]+/g;
 

@@ -40,8 +40,8 @@ interface QueryHookParts {
 
 class QueryHooks {
   readonly #parts: QueryHookParts;
-  readonly #notes = new Map<string, string>();
-  readonly #forModel = new Map<string, string>();
+  readonly #notes = new Map<string, Said>();
+  readonly #forModel = new Map<string, Said>();
   readonly #changed = new Set<string>();
   readonly #changedByQuery = new Set<string>();
   #queryId = "";
@@ -75,7 +75,7 @@ class QueryHooks {
   /** Commands that run after an edit may change the same files, so the query waits for these commands. */
   async between(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#edits > 0) await abortable(this.#running, signal).catch(() => {});
-    const notes = [...this.#forModel.values()];
+    const notes = [...this.#forModel.values()].map((one) => noteOf(one, MODEL_CHARS));
     this.#forModel.clear();
     return notes;
   }
@@ -84,7 +84,7 @@ class QueryHooks {
     this.#facts = { ...this.#facts, status, reason, answer };
     this.#queue("end");
     await this.#running;
-    return [...this.#notes.values()];
+    return [...this.#notes.values()].map((one) => noteOf(one, USER_CHARS));
   }
 
   #queue(event: "request" | "edit" | "end"): void {
@@ -141,12 +141,24 @@ class QueryHooks {
     this.#say(`failure ${command} ${said.output}`, said);
   }
 
-  #say(key: string, { note, output }: { readonly note: string; readonly output: string }): void {
-    const text = (limit: number) =>
-      output === "" ? note : `${note}: ${tail(visibleText(stripVTControlCharacters(output)), limit)}`;
-    this.#notes.set(key, text(USER_CHARS));
-    this.#forModel.set(key, text(MODEL_CHARS));
+  #say(key: string, { note, output }: Said): void {
+    const said = visibleText(stripVTControlCharacters(output));
+    for (const notes of [this.#notes, this.#forModel]) {
+      const { output: before = "" } = notes.get(key) ?? {};
+      const isSame = before === said || before.endsWith(`\n${said}`);
+      const all = isSame ? before : before === "" ? said : `${before}\n${said}`;
+      notes.set(key, { note, output: all.slice(-MODEL_CHARS - 1) });
+    }
   }
+}
+
+interface Said {
+  readonly note: string;
+  readonly output: string;
+}
+
+function noteOf({ note, output }: Said, limit: number): string {
+  return output === "" ? note : `${note}: ${tail(output, limit)}`;
 }
 
 function tail(text: string, limit: number): string {

@@ -31,8 +31,9 @@ interface Ran {
 
 async function query(
   hooks: Partial<Config["hooks"]>,
-  { changes = [], ends = () => ({}) }: {
+  { changes = [], more = [], ends = () => ({}) }: {
     readonly changes?: readonly string[];
+    readonly more?: readonly string[];
     readonly ends?: (command: string) => Partial<Spawned>;
   } = {},
 ) {
@@ -51,9 +52,14 @@ async function query(
   const result = await around({ workspace: "/work" }, (event) => void seen.push(event), async (emit, between) => {
     const emitter = new Emitter(emit, { queryId: "q", now: () => 0 });
     emitter.send({ type: "started", conversationId: "c", request: "Do it", model: "m" });
-    for (const path of changes) {
+    const change = (path: string): void => {
       const call = { block: 0, name: "fs.edit", phase: "end", ok: true } as const;
       emitter.send({ type: "host_call", ...call, diffs: [diffOf(path)] });
+    };
+    changes.forEach(change);
+    for (const [at, path] of more.entries()) {
+      await until(() => ran.length > at);
+      change(path);
     }
     told = await between?.(new AbortController().signal) ?? [];
     return RESULT;
@@ -115,6 +121,16 @@ Deno.test("the model and the user read the end of the output of commands for cha
   assert.equal(told[2], "Hook slow took longer than 60 s, the limit");
   assert.ok((told[1]?.length ?? 0) < 1_100);
   assert.deepEqual(result.notes.slice(1).map((note) => note.slice(0, 15)), told.map((note) => note.slice(0, 15)));
+});
+
+Deno.test("the notes have the output of each run of a command since the last model call", async () => {
+  let runs = 0;
+  const { told, result } = await query({ edit: ["lint"] }, {
+    ...{ changes: ["a.ts"], more: ["b.ts", "c.ts"] },
+    ends: () => ({ stdout: ["warn: a.ts\n", "warn: b.ts\n", "warn: b.ts\n"][runs++] ?? "" }),
+  });
+  assert.deepEqual([runs, told], [3, ["Hook lint printed: warn: a.ts\nwarn: b.ts"]]);
+  assert.deepEqual(result.notes.slice(1), told);
 });
 
 Deno.test("the next model call waits for the commands for changed files and shows their output", async () => {

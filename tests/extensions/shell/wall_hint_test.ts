@@ -15,6 +15,22 @@ Deno.test("wallHint() names the repository below the workspace that a command co
   assert.match(hint(fault("/home/me/project/.git")) ?? "", /\{write: \["\.git"\]\}/);
 });
 
+Deno.test("wallHint() finds the repository of a relative path where the command was", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.mkdir(join(workspace, "lib/tools/.git"), { recursive: true });
+    const view = { config: {}, workspace }, touched = "touch: cannot touch '.git/x': Read-only file system";
+    const found = /cannot change the repository lib\/tools: \{write: \["lib\/tools\/\.git"\]\}/;
+    for (const line of ["cd lib/tools && touch .git/x", "cd lib; (cd 'tools'; touch .git/x)"]) {
+      assert.match(wallHint(view, touched, { line })?.model ?? "", found, line);
+    }
+    assert.match(wallHint(view, touched, { cwd: "lib/tools" })?.model ?? "", found);
+    assert.match(wallHint(view, touched.replace(".git", "lib/tools/.git"))?.model ?? "", found);
+    const config = "error: could not lock config file .git/config: Read-only file system";
+    assert.match(wallHint(view, config, { line: "git -C lib/tools config a.b c" })?.model ?? "", found);
+    assert.match(wallHint(view, touched)?.model ?? "", /git\.init\(\)/);
+  });
+});
+
 Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
     assert.match(hint(line) ?? "", /see the system, toolchains, cwd and \$TMPDIR/, line);
