@@ -33,17 +33,19 @@ function mergeLayers(layers: readonly ConfigLayer[], lists: readonly string[]): 
     layer === "project" && Array.isArray(secrets) ? secrets : []
   );
   return layers.reduce<Readonly<Record<string, unknown>>>((merged, { layer, values }) => {
-    const below = layer === "run" && !hasOnlyExceptions(values) ? { ...merged, secrets: ofWorkspace } : merged;
-    const adds = layer === "project" || layer === "run";
+    const isException = hasOnlyExceptions(values);
+    const replaces = layer === "run" && Array.isArray(values["secrets"]) && !isException;
+    const below = replaces ? { ...merged, secrets: ofWorkspace } : merged;
+    const adds = layer === "project" || layer === "run" || isException;
     return joined(below, values, { path: "", lists: adds ? [...lists, "secrets"] : lists });
   }, {});
 }
 
 /** The user's own list of secrets replaces the default list, and the list for one run replaces the user's. Each keeps the
- * workspace's patterns. Exceptions for one run only add to the list, because a list of only exceptions would make no
- * file secret. */
-function hasOnlyExceptions({ secrets }: ConfigLayer["values"]): boolean {
-  return !Array.isArray(secrets) || secrets.every((one) => typeof one === "string" && one.startsWith("!"));
+ * workspace's patterns. Exceptions only add to the list, because a list of only exceptions would make no file secret. */
+export function hasOnlyExceptions({ secrets }: ConfigLayer["values"]): boolean {
+  return Array.isArray(secrets) && secrets.length > 0 &&
+    secrets.every((one) => typeof one === "string" && one.startsWith("!"));
 }
 
 function joined(

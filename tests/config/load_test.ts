@@ -323,6 +323,9 @@ Deno.test("loadConfig() replaces the patterns of secrets by the user's, and keep
     return (await loadConfig(sources('{ "secrets": ["a"] }', rest))).config;
   };
   assert.deepEqual((await ofRun(["!a", "!b"])).secrets, ["a", "b", "!a", "!b"]);
+  assert.deepEqual((await ofRun([])).secrets, ["b"]);
+  const [first, ...rest] = await secretsOf('{ "secrets": ["!.env"] }', "{}");
+  assert.deepEqual([first, rest.at(-1)], [".env*", "!.env"], "exceptions alone keep the default patterns");
   assert.deepEqual((await ofRun(["c", "!a"])).secrets, ["b", "c", "!a"]);
   assert.deepEqual((await ofRun(["c", "!b"])).secrets, ["b", "c", "!b"], "the user decides last");
   assert.match(

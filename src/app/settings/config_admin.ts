@@ -5,7 +5,13 @@ import { z } from "zod";
 import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
 import { fileLayer, refusedKeys } from "../../config/file_layer.ts";
 import { parseJsonc, removeFromJsonc, setInJsonc } from "../../config/jsonc.ts";
-import { type ConfigFile, type ConfigLayer, SettingsSections, valueAt } from "../../config/layers.ts";
+import {
+  type ConfigFile,
+  type ConfigLayer,
+  hasOnlyExceptions,
+  SettingsSections,
+  valueAt,
+} from "../../config/layers.ts";
 import { isSecret, maskSecrets } from "../../config/masked_keys.ts";
 import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../../config/setting_list.ts";
 import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
@@ -116,10 +122,12 @@ export class AppConfigAdmin implements ConfigAdmin {
     const { at, setting } = await this.#settable(key, { words, refused: secretRefused });
     const path = this.path({ project });
     const found = await readConfigFile(path);
-    if (found !== null) parseJsonc(found);
+    const before = valueAt(found === null ? {} : parseJsonc(found), at);
     const file = found ?? { path, text: "" };
     const trusted = found !== null && await this.#isTrusted(found, { project });
-    const { text, value } = await this.#fitting(setting, { at, file, words, project, trusted, refused: secretRefused });
+    const fitting = await this.#fitting(setting, { at, file, words, project, trusted, refused: secretRefused });
+    const value = withPatterns(fitting.value, { at, before });
+    const text = value === fitting.value ? fitting.text : setInJsonc(file.text, { path: at, value });
     const changed = text !== file.text;
     if (changed && write) await this.#write({ path, text }, { project, trusted });
     return { key, path, value, changed, ...await this.#above(key, { value, project }) };
@@ -472,14 +480,28 @@ function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
+/** Exceptions keep the patterns of the file, as they do in `--set`. */
+function withPatterns(
+  value: unknown,
+  { at, before }: { readonly at: readonly string[]; readonly before: unknown },
+): unknown {
+  const isException = at.join(".") === "secrets" && hasOnlyExceptions({ secrets: value });
+  if (!isException || !Array.isArray(value) || !Array.isArray(before)) return value;
+  return [...before.filter((one) => !value.includes(one)), ...value];
+}
+
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
   const isObject = typeof read === "object" && read !== null;
   if (isList && !Array.isArray(read)) {
-    // A word of a list can be text or JSON, so Vis tries both readings.
-    const entries = words.map((one) => jsonOrUndefined(one) ?? one);
-    return [...isObject || read === null ? [read] : [], [...words], entries];
+    // A word of a list can be text or JSON, so Vis tries both readings. A JSON list has several entries.
+    const texts = words.flatMap((one) => {
+      const json = jsonOrUndefined(one);
+      return Array.isArray(json) ? json : [one];
+    });
+    const entries = words.flatMap((one) => jsonOrUndefined(one) ?? one);
+    return [...isObject || read === null ? [read] : [], texts, entries];
   }
   if (isObject) return [read];
   return words.length > 1 ? [words.join(" ")] : [...read === undefined ? [] : [read], word];

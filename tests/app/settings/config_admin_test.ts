@@ -91,6 +91,29 @@ Deno.test("AppConfigAdmin.layer() reads KEY=VALUE as set() reads its words, and 
     await assert.rejects(Deno.stat(home), Deno.errors.NotFound);
   }));
 
+Deno.test("AppConfigAdmin reads each JSON list among the words of a list as entries", () =>
+  withPlace(async ({ admin }) => {
+    const config = await admin(), words = ['["rm *"]', "mv *", '["a", "b"]'], patterns = ["rm *", "mv *", "a", "b"];
+    assert.deepEqual((await config.set("shell.deny", { words, ...own })).value, patterns);
+    const { values } = await config.layer(words.map((word) => `secrets=${word}`));
+    assert.deepEqual(values, { secrets: patterns });
+  }));
+
+Deno.test("AppConfigAdmin.set() adds exceptions to the patterns of secrets", () =>
+  withPlace(async ({ admin }) => {
+    const config = await admin();
+    const set = async (...words: readonly string[]) => (await config.set("secrets", { words, ...own })).value;
+    const whole = async () => (await config.explain("secrets")).value;
+    const defaults = await whole();
+    assert.ok(Array.isArray(defaults));
+    assert.deepEqual(await set("!.env"), ["!.env"]);
+    assert.deepEqual(await whole(), [...defaults, "!.env"]);
+    assert.deepEqual(await set("qq*", "!qq1"), ["qq*", "!qq1"]);
+    assert.deepEqual(await set('["!qq2"]', "!qq1"), ["qq*", "!qq2", "!qq1"]);
+    assert.deepEqual(await whole(), ["qq*", "!qq2", "!qq1"]);
+    assert.deepEqual(await set("[]"), []);
+  }));
+
 Deno.test("AppConfigAdmin.layer() adds to an entry of the user's file, and checks both together as set() does", () =>
   withPlace(async ({ home, workspace, own: path, admin }) => {
     await Deno.mkdir(home);
