@@ -431,7 +431,8 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
   const open = openChanges(all).filter((one) =>
     isOf(one, conversation) && (force || !one.isRest) && ![one, ...one.undone].some(isCut)
   ).reverse();
-  if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
+  // An undo that found each file as before the change left nothing to redo.
+  if (redo) return open.filter(({ change, items }) => change === "undo" && items.length > 0).slice(0, steps ?? 1);
   if (named) return open.filter(({ id }) => named.includes(id));
   const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
   const [newest] = changes;

@@ -15,7 +15,7 @@ const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => (
   conversationId: "c1",
   queryId: "q1",
   iterationId: "i1",
-  items: [],
+  items: [{ path: "a.txt", before: null, after: null }],
   temporary: [],
   ...more,
 });
@@ -336,6 +336,7 @@ Deno.test("undoCli() says that nothing is left of a change, and then undoes an e
     1,
     { error: "Cannot undo the change: the state of b.txt is already as before it; repeat for an earlier change" },
   ]);
+  assert.deepEqual((await cli(workspace, { redo: true })).told, { error: "Nothing to redo", nothing: true });
   const { code, told } = await cli(workspace, { scope: "call" });
   assert.deepEqual([code, told.files.length, await workspace.text("a.txt")], [0, 1, "one\n"]);
 });
