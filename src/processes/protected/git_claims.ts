@@ -380,10 +380,11 @@ function* claimsOf(
     const runs = RUNS.test(small) && (one.section !== "alias" || value.startsWith("!")) ||
       one.value.startsWith("ext::");
     const by = one.section === VARIABLE ? `the variable ${one.key}` : `the setting ${setting}`;
-    const reason = `git ${runs ? "runs" : "reads"} by ${by}`;
+    // Vis does not know which other settings name files, such as those of an extension of git.
+    const reason = runs ? `git runs by ${by}` : `${by} of git names`;
     const [, refs] = small === "extensions.refstorage" ? /^\w+:\/\/(.+)$/.exec(value) ?? [] : [];
     if (refs !== undefined) {
-      yield { path: joinUnresolved(gitDir, refs), as: "folder", reason };
+      yield { path: joinUnresolved(gitDir, refs), as: "folder", reason: `git reads by ${by}` };
       continue;
     }
     if (small === "core.hookspath" || small === "init.templatedir") {

@@ -115,7 +115,7 @@ const PLACES: Readonly<
     are: {
       "tools/filter": "git runs by the setting filter.own.clean",
       "all.sh": "git runs by the setting alias.all",
-      "ignored": "git reads by the setting blame.ignorerevsfile",
+      "ignored": "the setting blame.ignorerevsfile of git names",
       "--oneline": "",
       "gone": "",
       "tools/other": "",
