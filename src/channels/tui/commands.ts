@@ -167,7 +167,7 @@ function workCommands(parts: CommandParts): ListedCommand[] {
       key: "inspect",
     }),
     plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { key: "copy" }),
-    item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
+    item("export", "write the conversation to a file: /export notes.md, .html or .json", (name) => act.export(name)),
     plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { key: "escape" }),
   ];
 }

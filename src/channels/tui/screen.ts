@@ -532,7 +532,7 @@ export class Screen implements PanelActions {
       const { conversations, workspace } = this.#session;
       const file = name === "" ? `vis-${branch.branchId.slice(0, 13)}.md` : name;
       const path = resolve(workspace, file);
-      const format = path.endsWith(".html") ? "html" : "md";
+      const format = path.endsWith(".html") ? "html" : path.endsWith(".json") ? "json" : "md";
       await using made = await conversations.exports.make(branch, { conversations, format });
       const stream = ReadableStream.from(made.pieces());
       await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {

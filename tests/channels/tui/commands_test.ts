@@ -87,6 +87,9 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       screen.type(`/export notes.md${ENTER}`);
       await screen.until(/Wrote .*notes\.md/);
       assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);
+      screen.type(`/export all.json${ENTER}`);
+      await screen.until(/Wrote .*all\.json/);
+      assert.equal(typeof JSON.parse(await Deno.readTextFile(join(workspace, "all.json"))).format, "string");
       for (
         const [name, why] of [
           ["notes.md", "a file or folder already exists there"],
