@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b74a65dfa073d3b4b94d14d67763629e9a660d238abcce87a10468d87b161988
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 739aa4a2217b64e3f6a9aeff839aec1832781616a5e7da4e010321415750ce0c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -867,6 +867,9 @@ export interface WatchOptions {
   readonly all?: boolean;
   /** If true, the program is a hook of the user, so an undo of the last call also reverts the hook's changes. */
   readonly isHook?: boolean;
+  /** If true, the program runs beside other calls. The differences before another program begins then count as changes of
+   * the user. */
+  readonly isBackground?: boolean;
 }
 /** Unless `state` is "ok", `fix` advises the user. */
 export type DoctorCheck = Readonly<{

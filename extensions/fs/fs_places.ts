@@ -104,7 +104,7 @@ export class FsPlaces {
     }
   }
 
-  watch(env: View, { all = false, isHook = false }: WatchOptions = {}): FileWatcher {
+  watch(env: View, { all = false, isHook = false, isBackground = false }: WatchOptions = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     const seen = new Set<string>();
@@ -113,10 +113,10 @@ export class FsPlaces {
         const watch = await queue.run(async () => {
           const { CommandChanges } = await import("./command_changes/command_changes.ts");
           const watch = place[kind] ??= new CommandChanges(env.workspace, tree, { all });
-          await watch.begin(await context(), env);
+          await watch.begin(await context(), env, { isBackground });
           return watch;
         });
-        return () => watch.ended();
+        return () => watch.ended({ isBackground });
       },
       report: (only) =>
         queue.run(async () => await place[kind]?.report(await context(), env.spawn, { isHook, only }) ?? null),

@@ -44,7 +44,7 @@ export async function start(
       const forget = await remember(env, { id, command: text });
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
-        const { result, changes } = await watched(env, () => spawn(given), { all });
+        const { result, changes } = await watched(env, () => spawn(given), { all, isBackground: true });
         return { ...result, changes };
       } finally {
         begun.resolve();

@@ -93,9 +93,9 @@ async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Pro
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
-  { all }: Pick<Allowed, "all">,
+  { all, isBackground = false }: Pick<Allowed, "all"> & { readonly isBackground?: boolean },
 ): Promise<{ readonly result: Result; readonly changes: FileChanges | null }> {
-  const watcher = env.onlyReads ? null : env.watchFiles?.({ all });
+  const watcher = env.onlyReads ? null : env.watchFiles?.({ all, isBackground });
   const ended = await watcher?.begin();
   const report = async (): Promise<FileChanges | null> => {
     ended?.();

@@ -453,6 +453,9 @@ export interface WatchOptions {
   readonly all?: boolean;
   /** If true, the program is a hook of the user, so an undo of the last call also reverts the hook's changes. */
   readonly isHook?: boolean;
+  /** If true, the program runs beside other calls. The differences before another program begins then count as changes of
+   * the user. */
+  readonly isBackground?: boolean;
 }
 
 /** Unless `state` is "ok", `fix` advises the user. */

@@ -30,6 +30,7 @@ export class CommandChanges {
   readonly #copies = new Map<string, Copy>();
   #copied = 0;
   #running = 0;
+  #foreground = 0;
   #isOpen = false;
   #untold: Report = emptyReport();
   #isOff = false;
@@ -39,17 +40,26 @@ export class CommandChanges {
     this.#git = new GitContents(root, { all });
   }
 
-  async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
+  /** While only background programs run, the differences before another program begins are rather the user's edits, which
+   * undo must not revert. */
+  async begin(
+    context: FsContext,
+    { spawn, root }: Pick<EnvironmentView, "spawn" | "root">,
+    { isBackground = false } = {},
+  ): Promise<void> {
     const found = await this.#next(context);
-    if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
+    const isOfUser = this.#foreground === 0 && this.#running > 0;
+    if (this.#isOpen && !isOfUser) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
     await this.#git.refresh(root);
     await this.#copy(context, found);
     this.#running++;
+    if (!isBackground) this.#foreground++;
     this.#isOpen = true;
   }
 
-  ended(): void {
+  ended({ isBackground = false } = {}): void {
     this.#running--;
+    if (!isBackground) this.#foreground--;
   }
 
   async report(

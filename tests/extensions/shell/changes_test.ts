@@ -138,6 +138,20 @@ Deno.test("failed and started commands report changes too: a started one on each
   });
 });
 
+Deno.test("edits of the user while only a background command runs are not the next command's", async () => {
+  await withCommands({ "a.txt": "one\n", "b.txt": "b\n" }, async ({ workspace, run, call }) => {
+    const { id } = await call("shell.start", "sleep 100", { waitMs: 0 });
+    await Deno.writeTextFile(join(workspace.root, "a.txt"), "mine\n");
+    await Deno.remove(join(workspace.root, "b.txt"));
+    const { changes } = await run("echo new > c.txt");
+    assert.deepEqual(changes, { files: 1, ...only({ added: ["c.txt"] }) });
+    await call("fs.undo");
+    assert.deepEqual(await workspace.names(), ["a.txt"]);
+    assert.equal(await workspace.text("a.txt"), "mine\n");
+    await call("shell.stop", id);
+  });
+});
+
 Deno.test("commands at once share their changes, and each is reported and undone once", async () => {
   await withCommands({ "a.txt": "a\n", "b.txt": "b\n" }, async ({ run, call, workspace }) => {
     const reports = await Promise.all([run("echo >> a.txt; sleep 0.1"), run("echo >> b.txt; sleep 0.2")]);
