@@ -1,4 +1,4 @@
-import { UsageError } from "../domain/errors.ts";
+import { TakenOverError, UsageError } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
@@ -51,6 +51,7 @@ import {
 } from "./store.ts";
 import { newestVariables, readDependencies, VariableRows, VariableWriter } from "./variables.ts";
 import { NO_USAGE, type SubCall } from "../domain/query/model_call.ts";
+import type { QueryEnd } from "../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewChildBranch } from "../domain/records/conversations.ts";
 import { readLineage } from "./branches.ts";
@@ -64,24 +65,32 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
+  /** Throws if SQLite no longer writes to the file at the path. */
+  readonly checkFile?: () => void;
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
 }
 
 interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive" | "busyMs"> {
+  readonly checkFile: () => void;
   readonly db: Database;
   readonly all: Database;
   readonly eraser: Eraser;
+  readonly unended: Unended;
 }
+
+/** The ends of queries that this process could not store, for example on a full disk. */
+type Unended = Map<string, QueryEnd>;
 
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
   const eraser = new Eraser({ ...options, db: all });
+  const unended: Unended = new Map();
   const of = (tenant: string | null): Store => {
     const known = [db, all].find((one) => one.tenant === tenant);
-    const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, eraser, of });
+    const store = views.get(tenant) ?? viewOf(known ?? db.of(tenant), { ...options, all, eraser, unended, of });
     views.set(tenant, store);
     return store;
   };
@@ -90,13 +99,13 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
 
 function viewOf(
   db: Database,
-  { all, eraser, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all" | "eraser"> & {
+  { all, eraser, unended, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all" | "eraser" | "unended"> & {
     readonly of: (tenant: string | null) => Store;
   },
 ): Store {
   const { location, now, isAlive, busyMs, check, fileFault, toStoreError, asNode = null } = options;
-  const { writeFault = () => Promise.resolve(fileFault()) } = options;
-  const parts = { db, all, eraser, location, now, isAlive, busyMs };
+  const { writeFault = () => Promise.resolve(fileFault()), checkFile = () => {} } = options;
+  const parts = { db, all, eraser, unended, location, now, isAlive, busyMs, checkFile };
   const converted = (error: unknown) => toStoreError(error, location);
   const owners = db.tenant === null ? null : new Owners(db);
   const guard = guardOf(converted, owners);
@@ -107,7 +116,7 @@ function viewOf(
     states: db.tenant === null ? of(DEFAULT_TENANT).states : guarded(guard, stateStore(parts), "states."),
     ...guarded(guard, conversationStore(parts)),
     ...guarded(guard, conversationMaintenance(parts)),
-    ...guarded(guard, queryStore(parts)),
+    ...guarded(guard, queryStore(parts, { keepsEnds: asNode === null })),
     ...guarded(guard, iterationStore(parts)),
     ...guarded(guard, variableStore(parts)),
     ...guarded(guard, childStore(parts)),
@@ -171,17 +180,42 @@ function conversationMaintenance({ db, all, eraser }: Parts): ConversationMainte
   };
 }
 
-function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
+/** If a node cannot store an end, another node continues the query, so a node keeps no ends. */
+function queryStore(
+  { db, all, unended, checkFile, now, isAlive: isAliveHere }: Parts,
+  { keepsEnds }: { readonly keepsEnds: boolean },
+): QueryStore {
+  const endUnended = async (): Promise<number> => {
+    let ended = 0;
+    for (const [queryId, end] of unended) {
+      const isStored = await all.write((tx) => endQuery(tx, { queryId, end, now: now() })).then(
+        () => true,
+        () => false,
+      );
+      if (isStored && unended.delete(queryId)) ended++;
+    }
+    return ended;
+  };
   return {
-    beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
+    beginQuery: async (query) => {
+      checkFile();
+      await endUnended();
+      return await db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere }));
+    },
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.writeRun((tx) => addSteered(tx, { queryId, sent, now: now() })),
     setQuestion: (queryId, approval) => db.writeRun((tx) => setQuestion(tx, { queryId, approval })),
     setWaiting: (queryId, texts) => db.writeRun((tx) => setWaiting(tx, { queryId, texts })),
     endQuery: async (queryId, end, last) => {
       const facts = { end, now: now() };
-      if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));
-      else await db.write((tx) => endQuery(tx, { ...facts, queryId }));
+      try {
+        if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));
+        else await db.write((tx) => endQuery(tx, { ...facts, queryId }));
+      } catch (error) {
+        if (keepsEnds && !(error instanceof TakenOverError)) unended.set(queryId, end);
+        throw error;
+      }
+      unended.delete(queryId);
       db.ended(queryId);
     },
     query: (queryId) => queryById(db, queryId),
@@ -189,7 +223,7 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
     queryExtras: (queryId) => readExtras(db, queryId),
     queries: (branchId, options) => queriesOfBranch(db, { branchId, ...options }),
     previousTurn: (branchId, before) => previousTurn(db, { branchId, before }),
-    sweepLost: (isAlive = isAliveHere) => sweepLost(all, { isAlive, now }),
+    sweepLost: async (isAlive = isAliveHere) => await endUnended() + await sweepLost(all, { isAlive, now }),
     takeOver: (queryId, owner) => db.write((tx) => takeOverRun(tx, { queryId, owner, now: now() })),
     renewLeases: (owner) => renewLeases(all, { owner, now: now() }),
   };

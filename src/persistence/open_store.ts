@@ -63,5 +63,6 @@ export function sqliteStore(database: DatabaseSync, options: StoreOptions): Stor
     ...{ location, now, isAlive, busyMs, toStoreError },
     check: async () => await (await import("./sqlite/check_database.ts")).quickCheck(db, location),
     fileFault: () => files?.fault() ?? "",
+    checkFile: () => files?.check(),
   });
 }

@@ -8,7 +8,16 @@ import { fileURLToPath } from "node:url";
 import { PERMISSIONS } from "../../scripts/flags.ts";
 import { openStore, sqliteStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
-import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
+import {
+  begun,
+  block,
+  image,
+  iterate,
+  iterationEnd,
+  newIteration,
+  newQuery,
+  queryEnd,
+} from "../conformance/store/fixtures.ts";
 import { boundByModes } from "./_bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
@@ -48,6 +57,27 @@ Deno.test("a full disk fails one step, which can be repeated when there is room"
     assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name).sort(), ["a", "big"]);
     await store.close();
     assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
+  });
+});
+
+Deno.test("a query whose end found a full disk is ended for the next reader, the next request and a view of all tenants", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, grow } = await limited(path, 60);
+    const { branchId, queryId } = await begun(store);
+    const noise = Array.from({ length: 20_000 }, () => crypto.randomUUID()).join("");
+    await assert.rejects(store.endQuery(queryId, queryEnd({ answer: noise })), { code: "full" });
+    const end = queryEnd({ status: "error", reason: "unstored", answer: noise });
+    await assert.rejects(store.endQuery(queryId, end), { code: "full" });
+    assert.equal(await store.sweepLost(), 0);
+    assert.equal((await store.query(queryId))?.running, true);
+    grow();
+    assert.equal(await store.of(null).sweepLost(), 1);
+    const ended = await store.query(queryId);
+    assert.deepEqual([ended?.running, ended?.reason, ended?.answer], [false, "unstored", noise]);
+    assert.equal(await store.sweepLost(), 0);
+    await store.beginQuery(newQuery(branchId, "next"));
+    assert.equal((await store.query(queryId))?.reason, "unstored", "the next request takes no ended query over");
+    await store.close();
   });
 });
 

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";
+import { newQuery } from "../../conformance/store/fixtures.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 
 const FACTS = { title: "t", channel: "test", workspace: "/w" } as const;
@@ -63,6 +64,19 @@ Deno.test("a store whose file was renamed stores again once it is back, and noth
       assert.equal(listed.length, 5, "what was refused meanwhile was written to the file that is back");
     },
   );
+});
+
+Deno.test("while the file is away, a store begins no query, so the conversation is free once the file is back", async () => {
+  await withDatabase(async (path) => {
+    const store = await openStore({ path });
+    const { branchId, conversationId } = await store.createConversation(FACTS);
+    Deno.renameSync(path, `${path}.away`);
+    await assert.rejects(store.beginQuery(newQuery(branchId, "x")), moved(/restore its name/));
+    Deno.renameSync(`${path}.away`, path);
+    assert.equal(await store.runningQuery(conversationId), null);
+    assert.deepEqual(await store.queries(branchId), []);
+    await store.close();
+  });
 });
 
 Deno.test("a store reports that another file replaced its own, and does not change that file", async () => {
