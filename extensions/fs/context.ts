@@ -18,6 +18,8 @@ export interface FsContext {
   readonly note: (text: string) => void;
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
+  /** Null means that Vis has no folder of its own. */
+  readonly home: string | null;
   readonly approve: EnvironmentView["approve"];
   readonly spawn: EnvironmentView["spawn"];
   /** A change reads secret files first, because the question to the user shows the change. */

@@ -76,6 +76,7 @@ export class FsPlaces {
       note,
       sourceFault,
       secrets,
+      home: env.home ?? null,
       approve,
       spawn,
       obeyedPaths,

@@ -4,7 +4,7 @@ import { confine } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { listFiles } from "../find_files.ts";
 import { readFile } from "./read_file.ts";
-import { isHiddenSecret, MAX_READ_BYTES } from "./read_place.ts";
+import { isHiddenSecret, MAX_READ_BYTES, refuseKeyFile } from "./read_place.ts";
 
 const FEWEST = 500;
 
@@ -18,6 +18,7 @@ export async function namedFile(
   const again = `fs.readFile(${JSON.stringify(path)}`;
   if (info?.kind === "dir") return await namedFolder(context, path, chars);
   if (info?.kind !== "file") return null;
+  refuseKeyFile(context, { place: { path, real }, action: "read" });
   if (await isHiddenSecret(context, { path, real })) {
     return { path, about: `it may hold keys, so ${again}) asks the user first`, text: null };
   }

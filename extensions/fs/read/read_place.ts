@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import {
   advised,
   commandText,
@@ -36,6 +38,7 @@ export async function openFile(
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
   const file = { place, action, isChange };
+  refuseKeyFile(context, file);
   if (!isChange || !context.unasked) await askForSecret(context, file);
   else if (await needsQuestion(context, file)) context.unasked.set(place.real, file);
   await context.fileRead?.(place.real);
@@ -148,6 +151,7 @@ export async function isHiddenSecret(context: FsContext, place: SecretFile["plac
 
 async function needsQuestion(context: FsContext, file: SecretFile): Promise<boolean> {
   const { place } = file;
+  if (isKeyFile(context, place)) return true;
   if (!isSecretPlace(context, place)) return false;
   const info = context.tree.look(place.real);
   if (info && isOwnText(context, { real: place.real, info })) return false;
@@ -155,8 +159,30 @@ async function needsQuestion(context: FsContext, file: SecretFile): Promise<bool
   return !allowed;
 }
 
+const KEY_FILES = ["auth.json", "server-token"];
+
+/** Vis saves its own keys in these files. No answer and no setting gives them to the model. */
+function isKeyFile({ root, home }: FsContext, { path, real }: SecretFile["place"]): boolean {
+  if (home === null) return false;
+  const own = realFolder(home);
+  return [path, real].some((one) => KEY_FILES.includes(relative(own, resolve(root, one)).toLowerCase()));
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+export function refuseKeyFile(context: FsContext, { action, place }: SecretFile): void {
+  if (context.conversationId === "" || !isKeyFile(context, place)) return;
+  throw new Error(`Cannot ${action} ${place.path}: it has keys of Vis, which Vis never gives to the model`);
+}
+
 export function isSecretPlace(context: FsContext, place: Pick<SecretFile["place"], "path" | "real">): boolean {
-  return secretNames(context, place).length > 0;
+  return secretNames(context, place).length > 0 || isKeyFile(context, place);
 }
 
 function secretNames(
@@ -215,6 +241,7 @@ export async function askForUnasked(
 }
 
 async function askAbout(context: FsContext, file: SecretFile, shown: string | null = null): Promise<void> {
+  refuseKeyFile(context, file);
   const option = optionFor(context, file.place);
   const question = { ...questionAbout(file, shown), ...option.length > LONGEST_OPTION ? {} : { option } };
   const { allowed = false, reason = "no user can answer here" } = await context.approve?.(question) ?? {};

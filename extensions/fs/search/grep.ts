@@ -1,7 +1,7 @@
 import { below, confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { byFolder, missing, walkWith, withFolders } from "../find_files.ts";
-import { isHiddenSecret } from "../read/read_place.ts";
+import { isHiddenSecret, refuseKeyFile } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { plainPath } from "../walk/walk.ts";
@@ -175,6 +175,7 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
   let place: WorkspacePath;
   try {
     place = confine(context, start);
+    refuseKeyFile(context, { place, action: "search" });
   } catch (error) {
     left.fail(error instanceof Error ? error : new Error(String(error)));
     return null;

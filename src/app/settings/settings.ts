@@ -117,7 +117,7 @@ function folderFault(path: string, [user, home]: readonly (string | null)[]): st
 }
 
 /** The patterns include a database file outside Vis's own folder. If Vis's own folder is in the workspace, the patterns
- * also include Vis's keys, tokens and databases. */
+ * also include Vis's keys, tokens and databases. The user's exceptions follow, and so decide. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -125,10 +125,10 @@ export function secretsIn(
   const real = home === null ? "" : realPathOf(home);
   const file = databaseFile({ database });
   const chosen = file === null || home !== null && isWithin(file, real) ? [] : [basename(file), `${basename(file)}-*`];
-  if (!isWithin(real, workspace)) return [...config.secrets, ...chosen];
+  if (!isWithin(real, workspace)) return [...chosen, ...config.secrets];
   const below = relative(workspace, real).replaceAll("\\", "/");
   const own = ["auth.json", "*token*", "*.db*"].map((name) => below === "" ? name : `${below}/${name}`);
-  return [...config.secrets, ...own, ...chosen];
+  return [...own, ...chosen, ...config.secrets];
 }
 
 export function databaseFile({ database }: Pick<Settings, "database">): string | null {

@@ -162,6 +162,8 @@ Deno.test("secretsIn() counts the keys and tokens of Vis if its folder is the wo
       assert.ok(!isSecretFile("src/code.ts", found));
     }
     assert.ok(!isSecretFile("src/token.ts", secretsIn(settings, folder)));
+    const config = { ...settings.config, secrets: ["!.vis/vis.db"] };
+    assert.ok(!isSecretFile(".vis/vis.db", secretsIn({ ...settings, config }, folder)), "an exception decides");
     assert.deepEqual(secretsIn(settings, beside), SECRET_PATTERNS);
   });
 });

@@ -234,3 +234,35 @@ Deno.test("a question about a secret file names the option that makes this file 
   Object.assign(workspace.env, { secrets: all });
   assert.equal(await workspace.call("readFile", ".env.link"), "KEY=2\n");
 });
+
+Deno.test("fs never gives the conversation the keys in the folder of Vis, whatever the user answers", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  const home = `${workspace.root}/own`;
+  await workspace.put("own/auth.json", '{"openai":{"key":"sk-1"}}\n');
+  await workspace.put("own/config.jsonc", '{"key":0}\n');
+  await workspace.put("auth.json", "{}\n");
+  await Deno.symlink("own/auth.json", `${workspace.root}/link`);
+  await Deno.symlink(home, workspace.home);
+  Object.assign(workspace.env, { secrets: [] });
+  Object.assign(asked, { answer: true, lasting: true });
+  const calls: readonly (readonly unknown[])[] = [
+    ["readFile", "own/auth.json"],
+    ["readFile", "link"],
+    ["readLines", "own/auth.json"],
+    ["grep", "sk", { path: "own/auth.json" }],
+    ["edit", "own/auth.json", { old: "sk-1", new: "sk-2" }],
+    ["writeFile", "own/auth.json", "{}\n"],
+    ["move", "own/auth.json", "plain.json"],
+    ["move", "own", "other"],
+    ["remove", "own/auth.json"],
+  ];
+  for (const [name, ...args] of calls) {
+    await assert.rejects(workspace.call(String(name), ...args), /Cannot .*: it has keys of Vis/, String(args));
+  }
+  const found = await workspace.call("grep", "key", { all: true });
+  assert.doesNotMatch(JSON.stringify(found), /sk-1/);
+  assert.match(await workspace.call("readFile", "own/config.jsonc"), /key/);
+  assert.equal(await workspace.call("readFile", "auth.json"), "{}\n");
+  assert.deepEqual(asked.questions, []);
+});
