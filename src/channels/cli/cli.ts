@@ -227,7 +227,11 @@ export const COMMANDS: readonly string[] = [
 const LINES: readonly string[] = ["logs"];
 
 /** `only` names the command whose part is built, because building all parts slows the start. */
-export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
+export function buildProgram(
+  given: Omit<Context, "commandNamed">,
+  { only }: { readonly only?: string | undefined } = {},
+): Command {
+  const context = { ...given, commandNamed };
   const { services, io } = context;
   const program = new Command("vis")
     .description("An agent in one executable: the model writes TypeScript, a sandbox runs it.")
@@ -265,6 +269,11 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
   refuseUnknownHelp(program);
   for (const command of program.commands) hintAt(command, command.name());
   return program;
+}
+
+function commandNamed(name: string): string | null {
+  const words = spelled([name], COMMANDS).join(" ");
+  return COMMANDS.includes(name) || words !== name ? words : null;
 }
 
 function hintAt(command: Command, path: string): void {

@@ -19,7 +19,7 @@ import {
 } from "../../../domain/query/typed_request.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
 import { jsonText } from "../output.ts";
-import { type CommandInput, forkPoint, inOwnWorkspace, withSession } from "../program/command.ts";
+import { type CommandInput, type Context, forkPoint, inOwnWorkspace, withSession } from "../program/command.ts";
 import { type Progress, type QueryCommandFlags, runQueryCommand } from "../query_command.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
@@ -470,7 +470,9 @@ async function readPiped(
 
 export async function requestOfWords(
   text: string,
-  { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
+  { services, flags, commandNamed }:
+    & Pick<Context, "services" | "commandNamed">
+    & Pick<CommandInput<OpenRequest>, "flags">,
 ): Promise<TypedRequest> {
   const command = typedCommand(text);
   if (command === null) return { text };
@@ -481,7 +483,7 @@ export async function requestOfWords(
   if (request.text === text) {
     const added = await (await services.extensionAdmin(flags)).commands();
     if (added.some((one) => one.name === name)) throw onlyOnScreen(name, `vis ${name}`);
-    if (command.rest.trim() === "") throw await unknownSlash(name);
+    if (command.rest.trim() === "") throw await unknownSlash(name, { commandNamed });
   }
   if (request.text === "") {
     throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
@@ -489,11 +491,13 @@ export async function requestOfWords(
   return request;
 }
 
-async function unknownSlash(name: string): Promise<UsageError> {
+async function unknownSlash(name: string, { commandNamed }: Pick<Context, "commandNamed">): Promise<UsageError> {
   const { FAMILIAR_WORDS } = await import("../../../domain/familiar_words.ts");
-  const near = nearestName(name, Object.keys(SCREEN_COMMANDS));
+  const near = nearestName(name, Object.keys(SCREEN_COMMANDS)), words = commandNamed(name);
   const ours = Object.hasOwn(FAMILIAR_WORDS, name)
     ? `Vis has ${FAMILIAR_WORDS[name]}`
+    : words !== null
+    ? `Vis has vis ${words}`
     : near === null
     ? "vis help lists the commands"
     : `did you mean /${near}?`;

@@ -20,7 +20,7 @@ export const ASK: CommandGroup = {
   ],
 };
 
-function addRun(program: Command, { services, io, finish }: Context): void {
+function addRun(program: Command, { services, io, finish, commandNamed }: Context): void {
   const run = program.command("run")
     .description("run one request; the answer goes to stdout, and progress to stderr")
     .argument(
@@ -80,7 +80,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       }
       if (flags.more) return finish(await runCommand("", { services, io, flags }));
       const typed = await readPrompt(words, io, flags);
-      const { text, only } = await requestOfWords(typed, { services, flags });
+      const { text, only } = await requestOfWords(typed, { services, flags, commandNamed });
       const plan = only === undefined ? flags.plan : only === "plan";
       finish(await runCommand(text, { services, io, flags: { ...flags, plan, only, typed: words.join(" ") } }));
     });

@@ -16,6 +16,8 @@ export interface Context {
   readonly services: Services;
   readonly io: Io;
   finish(code: number): void;
+  /** Returns the words of a command that has this name or this second name, or null. */
+  commandNamed(name: string): string | null;
 }
 
 export interface CommandInput<Flags> {

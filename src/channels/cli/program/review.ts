@@ -158,7 +158,7 @@ function addVars(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/vars.ts")).varsCommand));
 }
 
-function addPrompt(program: Command, { services, io, finish }: Context): void {
+function addPrompt(program: Command, { services, io, finish, commandNamed }: Context): void {
   program.command("prompt")
     .description(
       "show the prompt with which a request would begin, or the prompt of a stored step, without a model call",
@@ -191,7 +191,11 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
       const isStored = (flags.conversation !== undefined || flags.iteration !== undefined) && words.length === 0;
       const request = isStored
         ? { text: "" }
-        : await requestOfWords(await readPrompt(words, io, { context: flags.context }), { services, flags });
+        : await requestOfWords(await readPrompt(words, io, { context: flags.context }), {
+          services,
+          flags,
+          commandNamed,
+        });
       finish(await promptCommand(request, { services, io, flags }));
     });
 }

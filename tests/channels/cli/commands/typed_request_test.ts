@@ -86,6 +86,8 @@ Deno.test("vis run refuses the other commands of interactive mode without a call
       "Cannot run /compact: Vis has no command, prompt or skill of this name; Vis has /new in interactive mode, which starts a new conversation; a long conversation needs no compaction",
     ],
     ["/resum", "Cannot run /resum: Vis has no command, prompt or skill of this name; did you mean /resume?"],
+    ["/doctor", "Cannot run /doctor: Vis has no command, prompt or skill of this name; Vis has vis doctor"],
+    ["/login", "Cannot run /login: Vis has no command, prompt or skill of this name; Vis has vis auth login"],
     ["/bogus", "Cannot run /bogus: Vis has no command, prompt or skill of this name; vis help lists the commands"],
     ["/plan", 'Cannot send /plan: it has no words; write a request, such as "/plan Split this module"'],
   ] as const;
