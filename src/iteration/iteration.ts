@@ -38,8 +38,8 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** The number of consecutive replies of plain text before this call. */
-  readonly texts: number;
+  /** The consecutive replies of text before this call, as in `QueryState`. */
+  readonly texts: readonly string[];
   /** These doubts refuse no answer: each has already refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
@@ -143,7 +143,8 @@ export interface ModelCallOutcome {
     readonly reason: string;
     readonly fault: IterationFault;
   };
-  /** A reply of plain text can be the answer after this number of consecutive replies of plain text. */
+  /** A reply of plain text can be the answer after this number of consecutive replies of text. A text with fences can be
+   * the answer if every block fails without a call, and the previous reply has the same text. */
   readonly prose: { readonly text: string; readonly after: number } | null;
   readonly thinking: string;
   readonly cut: boolean;

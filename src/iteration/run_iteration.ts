@@ -123,12 +123,15 @@ async function act(
     await recorder.ending({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null })();
     return cancelled({ thinking: asked.thinking });
   }
-  const judged = await settleFinal(frame, { ...input, offered: input.offered(), final: reply.final, executed });
+  const repeated = failsAlone(executed) && asked.prose?.text === input.texts.at(-1)
+    ? await settleProse(frame, { input, asked })
+    : null;
+  const judged = repeated ??
+    await settleFinal(frame, { ...input, offered: input.offered(), final: reply.final, executed });
   const settled = asked.cut ? cutAnswer(judged) : judged;
   return finish(asked, { recorder, settled, executed, reply, last: input.last });
 }
 
-/** A model that repeats plain text may not know the format, so its text counts, if Vis has no doubt about it. */
 async function takeProse(
   frame: IterationFrame,
   { input, asked, recorder }: {
@@ -137,18 +140,32 @@ async function takeProse(
     readonly recorder: Recorder;
   },
 ): Promise<Iterated | null> {
-  const { prose } = asked;
-  if (prose === null || input.texts < prose.after) return null;
-  if (frame.extras.answerSchema !== null && !input.supported) return null;
+  if (asked.prose === null || input.texts.length < asked.prose.after) return null;
+  const settled = await settleProse(frame, { input, asked });
+  if (settled === null) return null;
+  recorder.bindThinking();
+  await recorder.begin([]).catch(() => {});
+  const reply: Reply = { thinking: "", code: [], next: NO_NEXT, final: null, repairs: [] };
+  return finish(asked, { recorder, settled, executed: NOTHING, reply, last: input.last });
+}
+
+/** A model that repeats a text may not know the format, so its text counts, if Vis has no doubt about it. */
+async function settleProse(
+  frame: IterationFrame,
+  { input, asked: { prose } }: { readonly input: IterationInput; readonly asked: Pick<ModelCallOutcome, "prose"> },
+): Promise<Settled | null> {
+  if (prose === null || frame.extras.answerSchema !== null && !input.supported) return null;
   const final = { answer: prose.text, answerType: "markdown", confidence: "low" } as const;
   const strictly = { executed: NOTHING, refusedBefore: null, doubted: [] };
   const settled = await settleFinal(frame, { ...input, ...strictly, offered: null, final });
   if (settled?.kind !== "accepted") return null;
-  recorder.bindThinking();
-  await recorder.begin([]).catch(() => {});
-  const noted: Settled = { ...settled, final: { ...settled.final, notes: [...settled.final.notes, PROSE] } };
-  const reply: Reply = { thinking: "", code: [], next: NO_NEXT, final, repairs: [] };
-  return finish(asked, { recorder, settled: noted, executed: NOTHING, reply, last: input.last });
+  return { ...settled, final: { ...settled.final, notes: [...settled.final.notes, PROSE] } };
+}
+
+/** The blocks may be examples for the user. */
+function failsAlone({ entries }: Executed): boolean {
+  return entries.length > 0 &&
+    entries.every(({ result: { outcome, calls } }) => ["refused", "error"].includes(outcome) && calls.length === 0);
 }
 
 function finish(
@@ -279,8 +296,9 @@ function conclude(
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
     const { reason: refused = null, unsupported = null } = settled ?? {};
-    const rest = { fatal: false, temporary: false, fault: null, refused, unsupported, prose: null };
-    return { ...common, kind: "failed", reason, ...rest };
+    const rest = { fatal: false, temporary: false, fault: null, refused, unsupported };
+    const prose = failsAlone(executed) ? asked.prose?.text ?? null : null;
+    return { ...common, kind: "failed", reason, ...rest, prose };
   }
   if (settled) return { ...common, ...settled, doubt: common.doubt };
   if (entries.length > 0) return { ...common, kind: "executed" };
@@ -339,7 +357,7 @@ async function askModel(
     return {
       ...facts(),
       ...servedBy({ ...answer, text }, parsed),
-      prose: parsed.ok || parsed.prose === undefined || answer.finish === "length" ? null : proseOf(parsed.prose, hint),
+      prose: parsed.prose === undefined || answer.finish === "length" ? null : proseOf(parsed.prose, hint),
       thinking: answer.reasoning || said,
       fatal: false,
       temporary: false,

@@ -176,7 +176,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      texts: state.texts.length,
+      texts: [...state.texts],
       // After a refusal, the last call would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),

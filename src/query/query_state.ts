@@ -44,7 +44,7 @@ export class QueryState {
   isCutOff = false;
   thinking = "";
   thoughts = 0;
-  /** The consecutive replies of plain text. */
+  /** The consecutive replies of plain text, or of text with fences that all failed without a call. */
   readonly texts: string[] = [];
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();

@@ -30,6 +30,23 @@ Deno.test("runQuery() gives a model that writes a fence for no block, or data, o
   }
 });
 
+Deno.test("runQuery() takes a text with an example that a model repeats, but no other text with fences", async () => {
+  const text = "Use express:\n```js\nconst app = express();\napp.listen(3000);\n```\nThat is all.";
+  const typed = "Export it:\n\n```ts\nimport ms from 'ms';\nexport const ttl = ms('1h');\n```";
+  for (const one of [text, typed]) {
+    await using engine = await startEngine([one, one]);
+    const result = await engine.ask("how?");
+    assert.deepEqual([result.reason, result.answer, result.confidence], ["answered", one, "low"]);
+    assert.match(result.notes.join(), /did not use the required format/);
+  }
+  const calls = "Reads:\n```js\nawait varHistory('none')\nthrow new Error('no')\n```";
+  const unfilled = "It is {{missing}}:\n```js\nimport a from 'a';\na();\n```";
+  for (const [first, second] of [[text, typed], [calls, calls], [unfilled, unfilled]] as const) {
+    await using engine = await startEngine([first, second, replyJson("1", { final: "Over." })]);
+    assert.equal((await engine.ask("Fix the bug in src/a.ts")).answer, "Over.");
+  }
+});
+
 Deno.test("runQuery() ends with the text of a model that repeats plain text that is no answer", async () => {
   for (const text of ["I have fixed the bug in src/a.ts.", "Done.", "The result: {{missing}}", '{ "n": 1, '.trim()]) {
     await using engine = await startEngine(Array(9).fill(text));

@@ -91,6 +91,16 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
+    event: "the same text with fences twice; each block failed without a call",
+    next: "ended: `answered`, confidence low, with a note",
+    drive: () =>
+      play(Array(2).fill("Use:\n```js\nimport a from 'a';\na();\n```"), ({ result }) => {
+        ended(result, "answered", /^Use:\n```js\nimport a from 'a';\na\(\);\n```$/);
+        assert.deepEqual([result.confidence, result.notes.length], ["low", 1]);
+      }),
+  },
+  {
+    state: "iterating",
     event: "plain text three times in a row that Vis would not refuse as a final",
     next: "ended: `answered`, confidence low, with a note",
     drive: () =>

@@ -78,7 +78,14 @@ function replyIn(text: string): ParsedReply {
   const found = (inner === undefined ? null : replyOf(inner)) ?? fromObjects(body, fences);
   if (found && "reason" in found) return failure(found.fault, found.reason);
   const reply = found ?? fromFences(body, fences);
-  if (reply) return { ok: true, reply: reply.thinking === "" ? { ...reply, thinking } : reply };
+  if (reply) {
+    const isText = found === null && (reply.thinking + body.slice(fences.at(-1)?.end ?? 0)).trim() !== "";
+    return {
+      ok: true,
+      reply: reply.thinking === "" ? { ...reply, thinking } : reply,
+      ...isText ? { prose: unquoted.trim() } : {},
+    };
+  }
   const read = unreadable(body, fences);
   return !read.ok && read.fault === "text" ? { ...read, prose: unquoted.trim() } : read;
 }

@@ -29,7 +29,12 @@ export interface Reply {
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
 export type ParsedReply =
-  | { readonly ok: true; readonly reply: Reply }
+  | {
+    readonly ok: true;
+    readonly reply: Reply;
+    /** The whole text, without thinking, of a reply with text and fences. */
+    readonly prose?: string;
+  }
   | {
     readonly ok: false;
     readonly reason: string;
