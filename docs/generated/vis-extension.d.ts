@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 739aa4a2217b64e3f6a9aeff839aec1832781616a5e7da4e010321415750ce0c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 102bd3781018a02ced2155a150910d69bc44bdebe7781faee87801696f08084c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -32,7 +32,7 @@ export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
   /** The text follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
+  /** This is the exact text of the action, such as a command line or an address. Most channels show it on its own line. */
   readonly exact?: string | undefined;
   /** This unified diff is the planned change of files, which channels show like other diffs. */
   readonly change?: string | undefined;

@@ -81,7 +81,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   await refuseNewSecrets(git, names, "Cannot add");
   await refuseFiltered(git, names, "Cannot add");
   await refuseMarkers(git, changed, "Cannot add");
-  // Git cannot add a path whose removal is already staged.
+  // Git cannot add a path whose removal is staged, unless a file exists there again.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
   for (const path of names) gone.delete(path);
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");

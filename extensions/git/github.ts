@@ -67,8 +67,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   api: READS,
 };
 
-/** Other flags of gh read or write files, start a browser, read the user's variables (`--jq`), or lead to another
- * repository. */
+/** Vis refuses all other flags, because some of them read or write files, start a browser, read the user's environment
+ * variables (`--jq`), or select another repository. */
 const VALUE_FLAGS: Readonly<Record<string, RegExp>> = {
   // Several `repo:`, `org:` or `user:` and OR find issues of other repositories.
   search: /^(?!.*\bOR\b)[^:()]*$/,

@@ -527,7 +527,7 @@ async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): P
   if (home === null) {
     throw advised(
       new Error(`${cannot}: Vis has no home folder`),
-      "ask the user to set VIS_HOME to a folder that Vis may write",
+      "ask the user to set VIS_HOME to a writable folder",
     );
   }
   const dir = join(home, "mirrors");

@@ -167,7 +167,7 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    // A user who approves a command must see the original line, so Vis does not trace the line.
+    // In the mode `ask`, the question shows the arguments of this spawn, so Vis does not trace the line.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {

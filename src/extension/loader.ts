@@ -151,7 +151,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
   if (!folderOptions) {
     return [
-      failed({ name, folder }, "Vis has no home folder to copy it to; set VIS_HOME to a folder that Vis may write"),
+      failed({ name, folder }, "Vis has no home folder to copy it to; set VIS_HOME to a writable folder"),
     ];
   }
   let read: ExtensionFolder;

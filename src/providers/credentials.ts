@@ -82,7 +82,7 @@ export class Credentials {
   /** The lock keeps two processes from overwriting each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     if (this.#path === null) {
-      throw new ConfigError("Cannot save a key: Vis has no home folder; set VIS_HOME to a folder that Vis may write");
+      throw new ConfigError("Cannot save a key: Vis has no home folder; set VIS_HOME to a writable folder");
     }
     try {
       await this.#write(this.#path, change);

@@ -217,7 +217,7 @@ grantTest("fetch follows redirects within the grant and not out of it", async (t
     }
     assert.match(
       await error(box, `await fetch('http://127.0.0.1:${port}/302?to=/302%3Fto%3D/x', { redirect: 'error' })`),
-      /Cannot fetch .*: it redirects to \/302\?to=\/x/,
+      /Cannot fetch .*: the server redirects to \/302\?to=\/x/,
     );
     assert.equal(
       await box.show(`(await fetch('http://127.0.0.1:${port}/302?to=/x', { redirect: 'manual' })).status`),

@@ -51,7 +51,7 @@ export async function undoChanges(
   if (!checkpoints) {
     throw new Error(
       "Cannot undo the changes: Vis has no home folder, so it stored no file checkpoints; to undo later changes, set " +
-        "VIS_HOME to a folder that Vis may write",
+        "VIS_HOME to a writable folder",
     );
   }
   const all = await checkpoints.list();

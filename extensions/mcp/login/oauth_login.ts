@@ -21,7 +21,7 @@ export async function loginCommand(
 ): Promise<number> {
   const { url, headers = {} } = Object(server);
   const fault = home === null
-    ? "Vis has no home folder; set VIS_HOME to a folder that Vis may write"
+    ? "Vis has no home folder; set VIS_HOME to a writable folder"
     : server === undefined
     ? "no server has this name; vis mcp list shows all servers"
     : typeof url !== "string"

@@ -100,7 +100,7 @@ async function diagnoseSettings({ home, layers }: Settings): Promise<readonly Ch
     checks.push({ name: "settings", state: "warn", found: note, fix: "Remove the setting from the file" });
   }
   if (home === null) {
-    const fix = "Set VIS_HOME to a folder that Vis may write";
+    const fix = "Set VIS_HOME to a writable folder";
     return [...checks, { name: "home", state: "warn", found: "none", fix }];
   }
   checks.push(await diagnoseHome(home));

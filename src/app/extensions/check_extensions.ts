@@ -346,7 +346,7 @@ export async function newExtension(folder: string): Promise<string> {
     for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   } catch (error) {
     throw new UsageError(
-      `Cannot create extension ${folder}: ${fileFault(error)}; name a new folder in a folder that Vis may write`,
+      `Cannot create extension ${folder}: ${fileFault(error)}; name a new folder in a writable folder`,
     );
   }
   return folder;

@@ -319,7 +319,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const { home } = this.#settings;
     if (home === null) {
       throw new ConfigError(
-        "Cannot find the folder of your extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+        "Cannot find the folder of your extensions: Vis has no home folder; set VIS_HOME to a writable folder",
       );
     }
     return join(home, "extensions");

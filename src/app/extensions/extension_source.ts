@@ -120,7 +120,7 @@ async function loadOne(
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) {
     throw new ConfigError(
-      "Cannot load extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      "Cannot load extensions: Vis has no home folder; set VIS_HOME to a writable folder",
     );
   }
   const [{ moduleReader, realmModuleReader }, { TrustList }] = await Promise.all([

@@ -428,7 +428,7 @@ export async function addServer(
 ): Promise<string> {
   if (home === null) {
     throw new ConfigError(
-      "Cannot save the server: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      "Cannot save the server: Vis has no home folder; set VIS_HOME to a writable folder",
     );
   }
   const name = serverName(baseUrl);

@@ -17,7 +17,7 @@ export async function refreshModels(
 ): Promise<RefreshReport> {
   if (home === null) {
     throw new ConfigError(
-      "Cannot save the models: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+      "Cannot save the models: Vis has no home folder; set VIS_HOME to a writable folder",
     );
   }
   const date = new Date(now).toISOString().slice(0, 10);

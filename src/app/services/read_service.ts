@@ -39,7 +39,7 @@ function lockedBy(
   }
   if (writable) {
     throw new UsageError(
-      "Cannot use --writable: only the profile locked has this option; add --profile locked, or leave out --writable",
+      "Cannot use --writable: only the locked profile has this option; add --profile locked, or leave out --writable",
     );
   }
   return undefined;

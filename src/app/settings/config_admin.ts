@@ -82,7 +82,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     if (project) return join(workspace, ".vis", "config.jsonc");
     if (home === null) {
       throw new ConfigError(
-        "Cannot find your settings: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+        "Cannot find your settings: Vis has no home folder; set VIS_HOME to a writable folder",
       );
     }
     return join(home, "config.jsonc");

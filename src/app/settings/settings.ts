@@ -185,7 +185,7 @@ export async function databaseOf({ flag, setting, env, home }: {
   if (!told) {
     if (home !== null) return { database: join(home, "vis.db") };
     throw new ConfigError(
-      "Cannot choose a database: Vis has no home folder; set VIS_HOME to a folder that Vis may write, or use --db",
+      "Cannot choose a database: Vis has no home folder; set VIS_HOME to a writable folder, or use --db",
     );
   }
   if (told === ":memory:") return { database: told };

@@ -78,7 +78,7 @@ export class ConfigTrust {
     const list = await this.#list();
     if (list === null) {
       throw new ConfigError(
-        `Cannot trust ${file.path}: Vis has no home folder to store your trust; set VIS_HOME to a folder that Vis may write`,
+        `Cannot trust ${file.path}: Vis has no home folder in which to store your trust; set VIS_HOME to a writable folder`,
       );
     }
     await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });

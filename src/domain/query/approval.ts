@@ -5,7 +5,7 @@ import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 export interface ApprovalRequest {
   /** The text follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** Channels show this exact text of the action, such as a command line or an address, on its own line. */
+  /** This is the exact text of the action, such as a command line or an address. Most channels show it on its own line. */
   readonly exact?: string | undefined;
   /** This unified diff is the planned change of files, which channels show like other diffs. */
   readonly change?: string | undefined;

@@ -287,7 +287,7 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** A file without a name is gone, even while a process has it open. Links and pipes do not count. */
+  /** Returns true only for a regular file that still has a name. A process can have a file open whose name is gone. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }

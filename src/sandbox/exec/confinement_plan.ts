@@ -105,7 +105,7 @@ function dropPrivileges(
   // An ordinary user has no capability to drop, so this call may fail.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
-    // If root has no right to a step, the step fails, and the program keeps the ids of root without the privileges.
+    // Root may lack CAP_SETUID or CAP_SETGID. Then these calls fail, and the program keeps the ids of root.
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
     plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);

@@ -149,7 +149,9 @@ export class CallRegistry {
 
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
-    if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");
+    if (!this.#used.has(id)) {
+      throw new ProtocolError(`Cannot cancel call ${id}: the registry knows no call with this id`);
+    }
     this.#calls.get(id)?.abort.abort();
   }
 

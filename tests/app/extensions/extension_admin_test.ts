@@ -81,7 +81,7 @@ Deno.test("create() writes an extension with a test, add() and remove() make it 
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),
-      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there; name a new folder in a folder that Vis may write$/,
+      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there; name a new folder in a writable folder$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(

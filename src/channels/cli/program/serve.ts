@@ -287,7 +287,7 @@ function addServiceFlags(command: Command): Command {
         "open, or locked for servers that other people use: every wall must work, no commands run, and only extensions in extensions.allow load (default: open; env: VIS_PROFILE)",
       ).choices(["open", "locked"]),
     )
-    .option("--writable", "in the profile locked, let extensions write to the workspace")
+    .option("--writable", "in the locked profile, let extensions write to the workspace")
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)

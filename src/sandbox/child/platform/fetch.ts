@@ -44,6 +44,7 @@ async function follow(
   { input, init }: { readonly input: unknown; readonly init: RequestInput | undefined },
 ): Promise<RealmResponse> {
   let request = new RealmRequest(input, init);
+  const first = request.url;
   for (let hops = 0;; hops++) {
     throwIfAborted(request.signal);
     const { url, status, statusText, headers: nodes, body } = await send(request);
@@ -55,9 +56,9 @@ async function follow(
       return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
     }
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
-      const cannot = `Cannot fetch ${url}: it redirects`;
+      const cannot = `Cannot fetch ${first}: the server redirects`;
       if (hops >= MAX_REDIRECTS) throw new TypeError(`${cannot} more than ${MAX_REDIRECTS} times, last to ${location}`);
-      throw refused(`${cannot} to ${location}, and its option redirect is "error"`, 'use "follow"');
+      throw refused(`${cannot} to ${location}, and the call has redirect: "error"`, 'use "follow"');
     }
     request = redirected(request, { location, status });
   }
