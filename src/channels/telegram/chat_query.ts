@@ -60,6 +60,10 @@ export class ChatQuery {
     return this.#entry.message;
   }
 
+  get branchId(): string | undefined {
+    return this.#entry.branchId;
+  }
+
   get queryId(): string | null {
     return this.#progress.queryId;
   }

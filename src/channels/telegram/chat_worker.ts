@@ -69,7 +69,8 @@ export class ChatWorker {
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const placed = await this.#placed(entry);
     const current = this.#current;
-    if (current && message.files.length === 0 && message.command === null && entry.attempts === undefined) {
+    const isText = message.files.length === 0 && message.command === null;
+    if (current && current.branchId === placed.branchId && isText && entry.attempts === undefined) {
       return this.#steer(placed, current);
     }
     if (current && entry.attempts === undefined) this.#react(message, "👌");

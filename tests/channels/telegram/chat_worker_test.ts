@@ -204,6 +204,30 @@ Deno.test("the end of the program lets a query finish; one that takes too long c
   );
 });
 
+Deno.test("after /new, a text waits for the running request and begins the new conversation", async () => {
+  const release = Promise.withResolvers<void>();
+  await withBot(
+    [
+      { text: answer("old"), after: release.promise },
+      (request) => answer(JSON.stringify(request.texts).includes("old task") ? "told" : "new"),
+    ],
+    async ({ api, engine, until }) => {
+      api.say("old task");
+      await until(() => engine.provider.requests.length === 1);
+      api.say("/new");
+      await until(() => api.shown().some((text) => text.startsWith("Started a new conversation")));
+      api.say("new task");
+      await until(() => api.callsOf("setMessageReaction").length === 1);
+      release.resolve();
+      await until(() => api.shown().some((text) => text.startsWith("new")));
+      const reactions = api.callsOf("setMessageReaction").map(({ payload }) => JSON.stringify(payload["reaction"]));
+      assert.match(reactions.join(), /👌/);
+      const listed = await engine.conversations.list({ limit: 9, channel: "telegram" });
+      assert.deepEqual(listed.map(({ queries }) => queries), [1, 1]);
+    },
+  );
+});
+
 Deno.test("a query gets its steering messages again after a restart has cut it, and they begin no query of their own", () =>
   withBot(
     [
