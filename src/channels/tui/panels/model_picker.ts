@@ -156,10 +156,12 @@ export class ModelPicker extends BasePanel {
     );
     const isNamed = typed !== "" && !known && present.provider !== "" && !this.#isSentence(typed);
     const own: readonly Item[] = isNamed ? [{ kind: "typed", provider: present.provider, name: typed }] : [];
+    const rank = ({ name }: LoginChoice): number =>
+      name === typed ? 0 : fuzzyFilter([name], typed, String).length > 0 ? 1 : 2;
     const logins = [
       ...fuzzyFilter([...this.#logins], typed, ({ name, title }) => `${name} ${title}`),
       ...isOtherServer(typed) ? [OTHER_SERVER] : [],
-    ];
+    ].toSorted((one, other) => rank(one) - rank(other));
     const others: readonly Item[] = logins.length === 0 ? [] : [
       { kind: "provider", name: "Log in", told: "Enter asks for the key" },
       ...logins.map((choice) => ({ kind: "login", choice } as const)),
@@ -175,7 +177,8 @@ export class ModelPicker extends BasePanel {
       ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told }]
       : [];
     this.#request = told === AS_REQUEST && isMissing ? typed : "";
-    this.#list.set([...items, ...demo, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
+    const listed = logins[0]?.name === typed ? [...others, ...items, ...demo] : [...items, ...demo, ...others];
+    this.#list.set([...listed, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(this.#proposed);
   }
 

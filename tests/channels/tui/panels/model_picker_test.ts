@@ -137,6 +137,31 @@ Deno.test("ModelPicker a provider without a key explains the login, and is not a
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 
+Deno.test("ModelPicker selects the entry with the typed name before other names, and names before remarks", async () => {
+  const choice = (name: string, title: string) => ({ name, title, need: "required" as const });
+  const one = () => Promise.resolve(list("one", [model("b"), model("o-t-h-e-r")]));
+  const admin: Partial<ProviderAdmin> = {
+    ...fake({ providers: [provider("one")], models: { one } }),
+    loginChoices: () =>
+      Promise.resolve([
+        choice("ollama", "Ollama, not running here"),
+        choice("groq-2", "Groq"),
+        choice("groq", "Groq"),
+        choice("vendor", "oto tools"),
+        choice("oltog", "one more"),
+      ]),
+  };
+  await using rig = await startPanels([], { session: here, admin });
+  for (const [typed, first] of [["other", "other"], ["groq", "groq"], ["oltog", "oltog"], ["oto", "oltog"]]) {
+    const panel = new ModelPicker(rig.parts);
+    await rig.until(panel, /ollama/);
+    type(panel, ...typed!);
+    const names = shown(panel).match(/^(?:❯ {3}| {4})(\S+)/gm)!.map((line) => line.slice(4));
+    assert.ok(typed === first ? names[0] === first : names.join() === "oltog,vendor", names.join());
+    if (typed === first) assert.match(selected(panel), new RegExp(` ${first} `));
+  }
+});
+
 Deno.test("ModelPicker servers on this machine are found meanwhile, offer their models, and are used", async () => {
   const servers = Promise.withResolvers<readonly string[]>();
   const admin = fake({
