@@ -244,9 +244,9 @@ export class AppConfigAdmin implements ConfigAdmin {
     { words, refused }: { readonly words: readonly string[]; readonly refused: typeof secretRefused },
   ): Promise<{ readonly at: readonly string[]; readonly setting: ConfigSetting }> {
     const at = (await this.#place(key, "set")).path;
-    const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
-    const setting = await this.#known(key, "set", { secret });
-    if (secret) throw refused(key, at);
+    const secret = words.find((word) => isSecret(at.at(-1) ?? "", word));
+    const setting = await this.#known(key, "set", { secret: secret !== undefined });
+    if (secret !== undefined) throw refused(key, at, secret);
     return { at, setting };
   }
 
@@ -381,7 +381,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const { key } = setting;
     let problem: Error | null = null;
     for (const value of readings(setting, words)) {
-      if (isSecret(at.at(-1) ?? "", value)) throw refused(key, at);
+      if (isSecret(at.at(-1) ?? "", value)) throw refused(key, at, value);
       try {
         const text = this.#setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
@@ -509,32 +509,33 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 
 const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
-const OMIT_LOGIN = "use an address without a user name and a password";
+const OMIT_LOGIN = "use an address without a user name, a password and a key";
 const SECRET_ADVICE: ReadonlyMap<string, string> = new Map([
   ["database", "omit the password, and set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE"],
   ["telegram", "save the token of the bot with vis auth login telegram"],
   ["server", "write the token to a file, and set server.tokenFile to its path"],
-  ["update", OMIT_LOGIN],
-  ["modelCatalog", OMIT_LOGIN],
 ]);
 
-function secretAdvice([top = "", ...below]: readonly string[]): string {
-  const isReferable = `${top}.${below[0]}` === SECTIONS;
+function secretAdvice([top = "", ...below]: readonly string[], value: unknown = null): string {
+  const isAddress = typeof value === "string" && /^[a-z]+:\/\//i.test(value.trim());
+  // Only values such as an environment or headers may have references.
+  const isReferable = `${top}.${below[0]}` === SECTIONS && !(isAddress && /(?:^u|U)rl$/.test(below.at(-1) ?? ""));
+  if (isAddress && !isReferable && top !== "database") return OMIT_LOGIN;
   if (isReferable) return "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME";
   return SECRET_ADVICE.get(top) ?? SAVES_KEYS;
 }
 
-function secretRefused(key: string, at: readonly string[]): UsageError {
+function secretRefused(key: string, at: readonly string[], value: unknown): UsageError {
   return new UsageError(
-    `Cannot save ${key} in a settings file: its value would be a secret; ${secretAdvice(at)}`,
+    `Cannot save ${key} in a settings file: its value would be a secret; ${secretAdvice(at, value)}`,
   );
 }
 
 const RUN_FLAG = "--set", RUN_EXAMPLE = "--set budget.iterations=8";
 
-function secretOfRun(key: string, at: readonly string[]): UsageError {
+function secretOfRun(key: string, at: readonly string[], value: unknown): UsageError {
   return new UsageError(
     `Cannot use ${RUN_FLAG} ${key}: its value would be a secret, which other users can see in the process list; ` +
-      secretAdvice(at),
+      secretAdvice(at, value),
   );
 }

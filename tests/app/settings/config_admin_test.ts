@@ -156,7 +156,7 @@ Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the proc
       ["shell.network=maybe", /^Cannot set shell\.network: /],
       [
         "baseUrl=https://me:hunter2@host.example/v1",
-        /^Cannot use --set baseUrl: its value would be a secret, which other users can see in the process list; save the key with vis auth login/,
+        /^Cannot use --set baseUrl: its value would be a secret, which other users can see in the process list; use an address without a user name, a password and a key$/,
       ],
       [
         "database=postgres://me:hunter2@host.example/vis",
@@ -258,7 +258,11 @@ Deno.test("AppConfigAdmin.set() refuses an unsuitable value and writes nothing",
       ],
       ["telegram.token", ["5"], /Vis has no such setting; save the token of the bot with vis auth login telegram$/],
       ["server.token", ["5"], /Vis has no such setting; write the token to a file, and set server\.tokenFile to its/],
-      ["modelCatalog", ["https://me:pass@host/"], /use an address without a user name and a password$/],
+      ...["modelCatalog", "baseUrl", "web.searchUrl", "server.jwt.jwks", "telegram.apiUrl"].map(
+        (key): [string, string[], RegExp] => [key, ["https://me:pass@host/"], /; use an address without a user name,/],
+      ),
+      ["extensions.config.vis.web.searchUrl", ["https://me:pass@host/"], /; use an address without a user name,/],
+      ["extensions.config.vis.mcp.servers.a.env.DATABASE_URL", ["https://me:pass@host/"], /; write \$\{auth:NAME\}/],
       ["sandboxx", ["5"], /Vis has no such setting; did you mean sandbox\?$/],
       ["iterations", ["5"], /Vis has no such setting; did you mean budget\.iterations\?$/],
       [
