@@ -4,6 +4,7 @@ import { type Outside, reachOf, type WebRules } from "./open_connection.ts";
 import type { PageText } from "./page_markdown.ts";
 import {
   advised,
+  commandText,
   counted,
   type EnvironmentView,
   exactJson,
@@ -25,7 +26,7 @@ interface WebFacts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
+const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000, LONGEST_OPTION = 300;
 
 interface RequestFacts {
   readonly method: "GET" | "POST";
@@ -97,9 +98,11 @@ async function allowing(
     ...named.length === 0 ? [] : [` with the headers ${JSON.stringify(named)}`],
   ].join(" and");
   const scope = `requests to ${host}`;
-  const option = `--set web.hosts=${host}`;
+  // Hosts of `--set` replace the list.
+  const option = commandText([...rules.hosts, host].flatMap((one) => ["--set", `web.hosts=${one}`]), {});
+  const known = option.length > LONGEST_OPTION ? {} : { option };
   const exact = `${method} ${url.href}`;
-  const { allowed, reason } = await env.approve({ what: `send a request${sent}`, exact, why: "", scope, option });
+  const { allowed, reason } = await env.approve({ what: `send a request${sent}`, exact, why: "", scope, ...known });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
   // The command replaces the whole list, so the advice names it only for an empty list.
   const way = rules.hosts.length === 0

@@ -43,21 +43,21 @@ Deno.test("web asks the user for a host that is not allowed, and shows everythin
       exact: "GET https://new.invalid:8443/a?b=c",
       why: "",
       scope: "requests to new.invalid:8443",
-      option: "--set web.hosts=new.invalid:8443",
+      option: "--set web.hosts=example.com --set web.hosts=new.invalid:8443",
     },
     {
       what: "send a request with 4 bytes",
       exact: "POST https://new.invalid/",
       why: "",
       scope: "requests to new.invalid",
-      option: "--set web.hosts=new.invalid",
+      option: "--set web.hosts=example.com --set web.hosts=new.invalid",
     },
     {
       what: 'send a request with the headers ["x-sent: a b"]',
       exact: "GET https://new.invalid/",
       why: "",
       scope: "requests to new.invalid",
-      option: "--set web.hosts=new.invalid",
+      option: "--set web.hosts=example.com --set web.hosts=new.invalid",
     },
   ]);
 });
