@@ -319,7 +319,7 @@ export async function askToChange(
     exact,
     why: `The command wall is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
     scope: `changes by git.${name}`,
-    option: "--shell run",
+    option: "--set shell.unwalled=run",
   }) ?? {};
   if (allowed) return;
   throw new Error(

@@ -318,7 +318,7 @@ function questionOf(
     scope: scopes.length === 0 ? "this command" : clipped(plainScopes(scopes).join(", "), 300),
     scopes,
     lasting: scopes.length > 0,
-    option: "--shell run",
+    option: "--set shell.unwalled=run",
   };
 }
 

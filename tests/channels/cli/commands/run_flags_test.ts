@@ -75,6 +75,13 @@ Deno.test("commands that read settings pass the checked settings of --set on", a
   assert.deepEqual(having.sort(), ["acp", "doctor", "mcp", "prompt", "review", "run", "serve", "telegram"]);
 });
 
+Deno.test("vis conversations retry has the options that a refused call of a retry names", () => {
+  const all = buildProgram({ services: fakeServices(), io: fakeIo(), finish: () => {} }).commands;
+  const retry = all.find((one) => one.name() === "conversations")?.commands.find((one) => one.name() === "retry");
+  const names = retry?.options.map(({ long }) => long) ?? [];
+  assert.deepEqual(["--set", "--root"].filter((name) => !names.includes(name)), []);
+});
+
 Deno.test("flags of similar programs for settings and approvals name --set", async () => {
   const cases: [readonly string[], RegExp][] = [
     [
