@@ -171,7 +171,7 @@ export class Router {
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
-      await this.#pause(waitMs, { reason: known.message, asking });
+      await this.#pause(waitMs, { error: known, asking });
       routes = passing.map(({ route }) => route);
     }
   }
@@ -214,10 +214,12 @@ export class Router {
 
   async #pause(
     waitMs: number,
-    { reason, asking }: { readonly reason: string; readonly asking: Asking },
+    { error: { message, status }, asking }: { readonly error: ProviderError; readonly asking: Asking },
   ): Promise<void> {
     const { options, attempts } = asking;
-    options.onPause?.({ reason, waitMs, attempt: attempts.length + 1 });
+    // A narrow screen cuts the message, which begins with an address.
+    const cause = status === 429 ? "rate limit (429): " : status === null ? "" : `status ${status}: `;
+    options.onPause?.({ reason: `${cause}${message}`, waitMs, attempt: attempts.length + 1 });
     await this.#clock.sleep(waitMs, options.signal);
   }
 
@@ -252,7 +254,7 @@ export class Router {
       const ends = soonest > LONGEST_RATE_WAIT_MS;
       const full = gate.full(soonest, { ends });
       if (ends) return full;
-      await this.#pause(soonest, { reason: full.message, asking });
+      await this.#pause(soonest, { error: full, asking });
     }
   }
 
@@ -267,7 +269,7 @@ export class Router {
       const again = !call.shown && attempt < tries && gate.open && mayRetry(asking.options);
       const waitMs = again ? asking.retries.quickMs(outcome, attempt) : null;
       if (waitMs === null) return outcome;
-      await this.#pause(waitMs, { reason: outcome.message, asking });
+      await this.#pause(waitMs, { error: outcome, asking });
       const next = await this.#enter([route], asking);
       if (next instanceof ProviderError) return outcome;
       place = next.ticket;

@@ -77,7 +77,9 @@ function paced(clock: FakeClock, { events, ms }: {
   };
 }
 
-for (const error of [REFUSED, UNAVAILABLE, TOO_MANY]) {
+for (
+  const [error, cause] of [[REFUSED, ""], [UNAVAILABLE, "status 503: "], [TOO_MANY, "rate limit (429): "]] as const
+) {
   Deno.test(`Router.ask() outlasts an outage of a minute: ${error.message}`, async () => {
     const { ask, pauses, elapsed } = rig((clock) => [outage(clock, { error, ms: MINUTE })]);
     await ask();
@@ -85,7 +87,7 @@ for (const error of [REFUSED, UNAVAILABLE, TOO_MANY]) {
     assert.ok(elapsed() >= MINUTE && elapsed() < 3 * MINUTE, `${elapsed()}`);
     assert.deepEqual(pauses.map(({ waitMs }) => waitMs).slice(0, 3), [500, 1000, 2000]);
     assert.ok(pauses.every(({ waitMs }) => waitMs <= 1.2 * MINUTE));
-    assert.ok(pauses.every(({ reason }) => reason === error.message));
+    assert.ok(pauses.every(({ reason }) => reason === cause + error.message));
     assert.deepEqual(pauses.map(({ attempt }) => attempt).slice(0, 3), [2, 3, 4]);
   });
 }
