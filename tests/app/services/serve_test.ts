@@ -338,7 +338,7 @@ said`;
       assert.match(read, /plain/);
       assert.match(
         file,
-        /Cannot read \S*auth\.json: it may hold keys, and no user can answer here; the user can change the setting secrets, which names such files/,
+        /Cannot read \S*auth\.json: it has keys of Vis, which Vis never gives to the model/,
       );
       assert.match(command, /shell is off; .*vis doctor shows the reason and the fix/);
       assert.match(git, /git is not defined/);

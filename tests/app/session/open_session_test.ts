@@ -87,7 +87,7 @@ Deno.test("openSession() names a missing launcher and a grant that cannot apply,
     const faults = [
       [
         {},
-        /^Cannot use extension acme: Vis refuses a grant \(cannot grant the sandbox read access to handbook: .* does not exist\); --no-extension acme starts/,
+        /^Cannot use extension acme: Vis refuses a grant \(cannot grant the sandbox read access to handbook: .* does not exist\); add it to the setting extensions\.deny/,
       ],
       [launcher("/no/such"), /^Cannot run \/no\/such, the first word of sandbox\.launcher: there is no such file/],
       [launcher("sh"), /^Cannot run sh, the first word of sandbox\.launcher: it is not an absolute path/],

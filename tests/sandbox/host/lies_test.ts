@@ -54,7 +54,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "a call without an id": /field "id" is not valid/,
   "a call whose id was used": /used before/,
   "more calls than allowed": /limit of 64 running calls is reached/,
-  "a cancel of nothing": /not made/,
+  "a cancel of nothing": /knows no call with this id/,
   "a pong of nothing": /no ping with the id \S+ waits for a reply/,
   "settled of another run": /not belong to the current run/,
   "output of another run": /not belong to the current run/,
