@@ -275,7 +275,8 @@ function reportWithoutService({ name, title, model }: WithoutService): ProviderR
 }
 
 function modelsWithoutService({ name, model }: WithoutService): ModelsReport {
-  const facts = { contextTokens: null, price: FREE_PRICE, reasoning: false, images: false, known: true, root: true };
+  const images = name === "files"; // The request names each image.
+  const facts = { contextTokens: null, price: FREE_PRICE, reasoning: false, images, known: true, root: true };
   const detail = name === "demo" ? "scripted replies instead of a model" : "files in the folder --model DIR";
   return { provider: name, source: "config", detail, models: model === null ? [] : [{ name: model, ...facts }] };
 }

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { demoProvider } from "../../../src/providers/demo.ts";
+import { filesProvider } from "../../../src/providers/files.ts";
 import { startCopilotMock } from "../../helpers/wires/copilot_mock.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -13,6 +15,17 @@ const KEY = "sk-0123456789abcdef-4711";
 async function adminOf(asked: Parameters<typeof settingsOf>[0]): Promise<AppProviderAdmin> {
   return new AppProviderAdmin(await settingsOf(asked));
 }
+
+Deno.test("AppProviderAdmin.models() says of demo and files what their providers accept", async () => {
+  await withFolder(async (folder) => {
+    const admin = await adminOf({ env: { VIS_MODEL: folder } });
+    const provider = await filesProvider(folder);
+    const images = async (name: string) =>
+      (await admin.models({ provider: name, signal: ALWAYS }))[0]?.models.map((model) => model.images);
+    assert.deepEqual(await images("files"), [provider.capabilities("").images]);
+    assert.deepEqual(await images("demo"), [demoProvider().capabilities("").images]);
+  });
+});
 
 Deno.test("AppProviderAdmin.saveKey() saves a key that is used at once, and logout() removes it", async () => {
   await withFolder(async (home) => {
