@@ -356,7 +356,14 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     const waits = approval?.answer === null ? { question: approvalLine(approval.question) } : {};
     return { ...known, running: true, status, reason: null, waiting, ...waits, ...(approval ? { approval } : {}) };
   }
-  return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
+  const { reason = "process_lost" } = facts;
+  return {
+    ...known,
+    running: false,
+    status,
+    reason,
+    ...(reason === "process_lost" ? { temporary: true as const } : {}),
+  };
 }
 
 /** The rows of ended queries do not change, so no snapshot is necessary. */

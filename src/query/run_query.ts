@@ -440,7 +440,9 @@ function compose(
     unsupported: state.unsupported,
     ...reason === "limit_cost" || reason === "limit_tokens" ? { limit: ledger.limitText(reason) } : {},
   }));
-  const isTemporary = reason === "provider" ? state.temporary : reason === "cancelled" && signal.reason === SHUTDOWN;
+  const isTemporary = reason === "provider"
+    ? state.temporary
+    : reason === "process_lost" || reason === "cancelled" && signal.reason === SHUTDOWN;
   const did = oneLine(callsText(state.calls.linesWithin(DID_CHARS)), DID_CHARS);
   const work = state.work.facts(state.changed, { claimed: only === null && isAboutWork(answer, request) });
   return {

@@ -310,6 +310,7 @@ Deno.test(
     for (const rig of [second, last]) {
       const lost = await (await rig.post(messages(id), body, KEY)).json();
       assert.deepEqual([lost.status, lost.reason, lost.iterations], ["interrupted", "process_lost", 1]);
+      assert.equal(lost.temporary, true);
       assert.match(lost.answer, /1 finished step is kept/);
     }
     const answers = await Promise.all([second, last, second].map((rig) => rig.post(messages(id), body, REST)));

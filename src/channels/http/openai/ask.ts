@@ -341,7 +341,7 @@ type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "tem
 export function openAiFailure(result: Ended): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
-  const passing = !temporary ? PASSING[reason] : reason === "cancelled" ? "unavailable" : "provider";
+  const passing = PASSING[reason] ?? (!temporary ? undefined : reason === "cancelled" ? "unavailable" : "provider");
   return new Problem(shownAnswer(result), passing ? { kind: passing } : { kind: "no-answer", code: reason });
 }
 

@@ -112,6 +112,7 @@ Deno.test("openAiFailure() has a status for every end, 5xx only where a repetiti
   ]);
   const lost = { reason: "cancelled", answer: "why", notes: [] } as const;
   assert.equal(openAiFailure({ ...lost, temporary: true })?.status, 503);
+  assert.equal(openAiFailure({ ...lost, reason: "process_lost", temporary: true })?.status, 503);
   assert.equal(openAiFailure({ reason: "provider", answer: "why", notes: [], temporary: true })?.status, 502);
   for (const reason of ["max_iterations", "limit_cost", "answered"] as const) {
     assert.ok(hasAnswer({ reason }));
