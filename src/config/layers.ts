@@ -32,13 +32,24 @@ function mergeLayers(layers: readonly ConfigLayer[], lists: readonly string[]): 
   const ofWorkspace = layers.flatMap(({ layer, values: { secrets } }) =>
     layer === "project" && Array.isArray(secrets) ? secrets : []
   );
-  return layers.reduce<Readonly<Record<string, unknown>>>((merged, { layer, values }) => {
+  return layers.reduce<Readonly<Record<string, unknown>>>((merged, { layer, values: given }) => {
+    const values = layer === "project" ? withinLimits(given, merged) : given;
     const isException = hasOnlyExceptions(values);
     const replaces = layer === "run" && Array.isArray(values["secrets"]) && !isException;
     const below = replaces ? { ...merged, secrets: ofWorkspace } : merged;
     const adds = layer === "project" || layer === "run" || isException;
     return joined(below, values, { path: "", lists: adds ? [...lists, "secrets"] : lists });
   }, {});
+}
+
+/** Larger limits make model calls larger, so a workspace can only lower the limits of `context`. */
+function withinLimits(values: ConfigLayer["values"], below: ConfigLayer["values"]): ConfigLayer["values"] {
+  if (!isObject(values["context"])) return values;
+  const context = entriesOf(values["context"]).map(([key, value]) => {
+    const limit = valueAt(below, ["context", key]);
+    return [key, typeof value === "number" && typeof limit === "number" ? Math.min(value, limit) : value];
+  });
+  return { ...values, context: Object.fromEntries(context) };
 }
 
 /** The user's own list of secrets replaces the default list, and the list for one run replaces the user's. Each keeps the

@@ -304,6 +304,16 @@ Deno.test("loadConfig() passes over the $schema of a file, which is for editors"
   assert.equal((await loadConfig(withProject(text))).config.model, "m");
 });
 
+Deno.test("loadConfig() takes from a project only lower limits of context", async () => {
+  const text = '{ "context": { "journalChars": 100000, "previewChars": 900, "stdoutChars": 1000000000 } }';
+  const limitsOf = async (user: string | null) =>
+    (await loadConfig({ ...withProject(text), file: sources(user).file })).config.context;
+  const { journalChars, previewChars, stdoutChars } = await limitsOf(null);
+  assert.deepEqual([journalChars, previewChars, stdoutChars], [24_000, 900, 24_000]);
+  const higher = await limitsOf('{ "context": { "journalChars": 50000, "stdoutChars": 2000000000 } }');
+  assert.deepEqual([higher.journalChars, higher.stdoutChars], [50_000, 1_000_000_000]);
+});
+
 Deno.test("loadConfig() replaces the patterns of secrets by the user's, and keeps the patterns of a project", async () => {
   const project = (text: string) => ({
     path: "/w/.vis/config.jsonc",
