@@ -100,7 +100,7 @@ export function workParts({ files, changed, others, commands, text }: Work): Wor
   };
 }
 
-/** `fit` shortens a line, but not the text after the line, such as the newest action. `more` names a way to the omitted
+/** `fit` shortens a line of changed files or commands, but not the text after the line. `more` names a way to the omitted
  * commands. Without `more`, all listed commands appear. */
 export function notesBelow(
   { notes, work }: { readonly notes: readonly string[]; readonly work?: Work | undefined },
@@ -115,10 +115,9 @@ export function notesBelow(
   const after = work.files === 0 || work.noUndo ? "" : ` · ${undo}`;
   const ran = withVerbs(way === "" ? [...rest, ...good] : good).join(", ");
   const left = more === "" || way === "" ? "" : `, ${more} (${way})`;
-  const at = others.lastIndexOf(`, ${work.others.at(-1) ?? ""}`), newest = at < 0 ? others.length : at;
   const lines = [
     ...changed === "" ? [] : [fit(changed, after)],
-    ...others === "" ? [] : [fit(others.slice(0, newest), others.slice(newest))],
+    ...others === "" ? [] : [others],
     ...failed.map((command) => fit(failedText(command), "")),
     ...ran === "" ? [] : [fit(ran, left)],
   ];

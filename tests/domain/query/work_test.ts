@@ -42,20 +42,21 @@ Deno.test("facts() name each failed command first, then counts of tests, then th
   assert.equal(notesBelow(told, { undo: "vis undo" })[1], "ran echo 1, npm test (119 passed), echo 2, echo 3");
 });
 
-Deno.test("a line of actions that is too long keeps its newest action", () => {
+Deno.test("notesBelow() shortens changes and commands, but no actions", () => {
   const lineOf = (count: number): readonly string[] => {
     const work = new QueryWork();
     for (let at = 1; at <= count; at++) {
       const action = { doing: "", done: "pushed", things: "times", subject: `topic${at}` };
       work.take({ name: "git.push", action, changes: "other", ok: true });
     }
+    work.take({ name: "shell.x", action: { doing: "", done: "", things: "", subject: "npm test" }, exitCode: 0 });
     const facts = work.facts(new ChangedFiles(), { claimed: false });
-    const fit = (line: string, after: string): string => `${line.slice(0, 10)}…${after}`;
-    return notesBelow({ notes: [facts.text], work: facts }, { undo: "", fit });
+    const fit = (line: string, after: string): string => `${line.slice(0, 5)}…${after}`;
+    return notesBelow({ notes: [facts.text], work: { ...facts, changed: "1 file changed" } }, { undo: "", fit });
   };
-  assert.deepEqual(lineOf(1), ["pushed top…"]);
-  assert.deepEqual(lineOf(3), ["pushed top…, pushed topic3"]);
-  assert.deepEqual(lineOf(8), ["pushed top…, pushed topic8, 2 more"]);
+  assert.deepEqual(lineOf(1), ["1 fil…", "pushed topic1", "ran n…"]);
+  assert.deepEqual(lineOf(3), ["1 fil…", "pushed topic1, pushed topic2, pushed topic3", "ran n…"]);
+  assert.match(lineOf(8)[1] ?? "", /^pushed topic3, .*, pushed topic8, 2 more$/);
 });
 
 Deno.test("a failed command stays among the facts, whatever number of commands follows it", () => {
