@@ -300,14 +300,20 @@ async function answer(
   if (wantsEvents(c)) {
     return eventStream(eventTexts(query.events(c.req.header("last-event-id"))), { headers, heartbeatMs, left });
   }
-  if (cancelOnDisconnect || (query.run === null && query.running)) {
+  if (query.run === null && query.running) {
     const result = query.result();
     result.catch(() => {});
     // Writing white space shows whether the client has left.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
   }
-  return c.json(await query.result(), 200, headers);
+  // The status depends on the result, so Vis sends nothing before the result.
+  const stay = cancelOnDisconnect ? c.env.leaving(left) : () => {};
+  try {
+    return c.json(await query.result(), 200, headers);
+  } finally {
+    stay();
+  }
 }
 
 /** The server sends the headers only with the first text, so the first text is white space. */

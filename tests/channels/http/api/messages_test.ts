@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ApprovalAnswer } from "../../../../src/domain/query/approval.ts";
-import { UsageError } from "../../../../src/domain/errors.ts";
+import { StoreError, UsageError } from "../../../../src/domain/errors.ts";
 import { abortable } from "../../../../src/domain/kit/concurrency.ts";
 import { reviewRequest } from "../../../../src/domain/query/stored_query.ts";
 import { oneToken } from "../../../../src/channels/http/tokens.ts";
@@ -194,19 +194,29 @@ Deno.test("messages: leaving the wait for a result cancels the query where that 
   await using rig = await startRig([endless, { text: final("whole"), delayMs: 60 }], { limits: { heartbeatMs: 10 } });
   const [one, other] = [await rig.conversation(), await rig.conversation()];
   const controller = new AbortController();
-  const left = await rig.ask(messages(one), {
+  const left = rig.ask(messages(one), {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", "idempotency-key": "one" },
     body: JSON.stringify({ request: "x", cancelOnDisconnect: true }),
     signal: controller.signal,
   });
-  assert.match(left.headers.get("content-type") ?? "", /^application\/json/);
+  await until(() => rig.engine.provider.requests.length === 1);
   controller.abort();
-  await assert.rejects(left.text());
+  await assert.rejects(left, { name: "AbortError" });
   await until(async () => !(await queries(rig, one))[0].running);
   assert.equal((await queries(rig, one))[0].reason, "cancelled");
   const stayed = await rig.post(messages(other), { request: "x", cancelOnDisconnect: true });
   assert.equal((await stayed.json()).answer, "whole");
+});
+
+Deno.test("messages: with cancelOnDisconnect, a database that fails is a 503 too", async () => {
+  const fails = () => Promise.reject(new StoreError("Cannot use database x: the disk is full", "full"));
+  await using rig = await startRig([replyJson("1 + 1"), replyJson("1 + 1")], { engine: { openSandbox: fails } });
+  for (const cancelOnDisconnect of [true, false]) {
+    const response = await rig.post(messages(await rig.conversation()), { request: "x", cancelOnDisconnect });
+    assert.equal(response.status, 503);
+    assert.match((await response.json()).detail, /the disk is full/);
+  }
 });
 
 Deno.test("followQuery continues after Last-Event-ID while the query runs, and is the same for two clients", async () => {
