@@ -123,7 +123,7 @@ export function telegramSuite(launcher: Launcher): void {
     const bot = chat.start();
     chat.api.say("say word1");
     const { code, stderr } = await bot.ended;
-    assert.equal(code, 3, stderr);
+    assert.equal(code, 1, stderr);
     assert.match(stderr, /^vis: Cannot use database .*: the file was removed or renamed/m);
     chat.onModel = null;
     Deno.renameSync(`${database}.away`, database);
