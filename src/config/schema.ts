@@ -124,7 +124,7 @@ export const ConfigSchema = z.strictObject({
     "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe(
-    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset, or else a model that the service lists",
+    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset. Without these, Vis uses the first chat model that ollama, lmstudio or vllm lists; of another service, it uses only a listed model that it knows",
   ),
   localServers: z.boolean().default(true).describe(
     "Whether Vis looks for Ollama, LM Studio and vLLM on this machine. Vis looks for them in vis auth login, in /model, and without a configured provider or a key for the model",

@@ -328,7 +328,7 @@ function lines(provider: ProviderReport, io: Io): string {
   const facts = [
     `${protocol} · ${baseUrl}`,
     `key: ${keyText(key)}`,
-    `model: ${model ?? "none set (Vis asks the server for one; --model names one)"}`,
+    `model: ${model ?? "none set (Vis looks in the list of the service for a usable model; --model names one)"}`,
   ];
   if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `check failed: ${reach.found}`);
   const head = `${root ? color.green("*") : " "} ${color.bold(visibleText(name))}`;

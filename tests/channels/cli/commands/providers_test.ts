@@ -61,7 +61,7 @@ Deno.test("providersCommand() shows each provider with its key, masked, and its 
   );
   assert.match(
     out,
-    /\n {2}x\n.*\n {4}key: missing \(set X or run vis auth login x\)\n {4}model: none set \(Vis asks the server for one; --model names one\)\n/,
+    /\n {2}x\n.*\n {4}key: missing \(set X or run vis auth login x\)\n {4}model: none set \(Vis looks in the list of the service for a usable model; --model names one\)\n/,
   );
   assert.match(out, /\n {4}key: not needed\n/);
   assert.equal(err, "vis: a note\n");
