@@ -52,6 +52,6 @@ Deno.test("a lock in the middle of a turn costs no reply; a lasting lock ends th
     other.close();
     assert.equal((await engine.ask("again")).answer, "1");
     const queries = await store.queries(engine.branch.branchId);
-    assert.deepEqual(queries.map(({ running, usage }) => [running, usage.calls]), [[false, 1], [false, 1]]);
+    assert.deepEqual(queries.map(({ running, usage }) => [running, usage.calls]), [[false, 2], [false, 1]]);
   });
 });
