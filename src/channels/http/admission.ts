@@ -50,8 +50,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   checkSizes(request, limits);
   const host = (request.headers.get("host") ?? "").toLowerCase();
   // Prometheus sends the address of the node as the host. The metrics need a token, which a page of another site lacks.
-  const isScrape = new URL(request.url).pathname === "/metrics";
-  if (!isScrape && !isKnown(host, hosts)) {
+  if (!isKnown(host, hosts) && new URL(request.url).pathname !== "/metrics") {
     throw new Problem(
       host === ""
         ? "Cannot serve the request: it has no Host header; send one"

@@ -6,6 +6,28 @@ const linux = Deno.build.os === "linux";
 const hasGit = linux && await Deno.stat("/usr/bin/git").then(() => true, () => false);
 export const missing = !linux ? "needs Linux" : !hasGit ? "needs git" : "";
 
+let packages = "";
+
+/** Test files of other isolates share the variables of this process, so their programs still find the cache of
+ * packages. */
+export async function withHome(home: string, test: () => Promise<void>): Promise<void> {
+  if (packages === "") {
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+    packages = JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+  }
+  const before = ["HOME", "DENO_DIR"].map((name) => [name, Deno.env.get(name)] as const);
+  Deno.env.set("DENO_DIR", packages);
+  Deno.env.set("HOME", home);
+  try {
+    await test();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, value);
+    }
+  }
+}
+
 /** A repository of a test, and the git of its user, which obeys it. */
 export interface TestRepository {
   readonly root: string;

@@ -7,7 +7,7 @@ import { type EnvironmentView, validate } from "../../../src/extension/mod.ts";
 import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
 import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
 import { ATTACKS, clear, prepare, ran, TOO_MUCH } from "./_attacks.ts";
-import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
+import { missing, repository, type TestRepository, userGit, withHome } from "./_repository.ts";
 
 const ADDRESS = "ssh://git@host.example/there.git";
 
@@ -211,7 +211,7 @@ below("hostile settings, hooks and filters of a repository below the workspace r
 below(
   "push and fetch of a repository below the workspace use the user's keys, and the question names it",
   async (there) => {
-    const { root, call, asked, git, shell } = there, home = join(root, "home"), was = Deno.env.get("HOME");
+    const { root, call, asked, git, shell } = there, home = join(root, "home");
     await userGit(["init", "-q", "--bare", "-b", "main", "there.git"], { root, cwd: join(root, "outside") });
     await Deno.writeTextFile(
       join(home, "ssh"),
@@ -221,8 +221,7 @@ below(
     );
     await Deno.writeTextFile(join(home, ".gitconfig"), `[core]\n\tsshCommand = ${home}/ssh\n`);
     await git("remote", "add", "origin", ADDRESS);
-    Deno.env.set("HOME", home);
-    try {
+    await withHome(home, async () => {
       const { commit, upstream } = await call("push", { repo });
       assert.equal(upstream, "origin/main");
       assert.equal(commit, (await git("rev-parse", "refs/remotes/origin/main")).trim());
@@ -242,9 +241,6 @@ below(
       await assert.rejects(call("push", { repo: "made" }), /could change .*made\/\.git\/objects/);
       stop.abort();
       await running;
-    } finally {
-      if (was === undefined) Deno.env.delete("HOME");
-      else Deno.env.set("HOME", was);
-    }
+    });
   },
 );

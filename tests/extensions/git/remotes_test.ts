@@ -9,7 +9,7 @@ import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
 import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
-import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
+import { missing, repository, type TestRepository, userGit, withHome } from "./_repository.ts";
 
 const ignore = missing !== "";
 const ADDRESS = "ssh://git@host.example/there.git";
@@ -33,7 +33,7 @@ async function withRemote(
   } = {},
 ): Promise<void> {
   const { root, workspace } = repo;
-  const home = join(root, "home"), was = Deno.env.get("HOME");
+  const home = join(root, "home");
   await userGit(["init", "-q", "--bare", "-b", "main", "there.git"], { root, cwd: join(root, "outside") });
   await repo.write(
     join(home, "ssh"),
@@ -70,18 +70,13 @@ async function withRemote(
       return Promise.resolve({ allowed, reason: allowed ? "" : "the user said no" });
     },
   };
-  Deno.env.set("HOME", home);
-  try {
-    await test({
+  await withHome(home, () =>
+    test({
       env: view,
       asked,
       home,
       there: (...args) => userGit(args, { root, cwd: join(root, "outside/there.git") }),
-    });
-  } finally {
-    if (was === undefined) Deno.env.delete("HOME");
-    else Deno.env.set("HOME", was);
-  }
+    }));
 }
 
 const change = async ({ git, write }: TestRepository, text: string, ...args: string[]): Promise<string> => {
