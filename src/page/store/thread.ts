@@ -31,7 +31,7 @@ import {
 import { type OnlyReads, Turn } from "./turn.ts";
 
 const SSE = { accept: "text/event-stream" };
-const LOOK_MS = 1500;
+const LOOK_MS = 1500, UNDO_LOOKS = 3;
 
 interface Facts extends ApiConversation, Partial<Pick<ConversationDetail, "branches" | "runningElsewhere">> {}
 
@@ -55,11 +55,11 @@ class Thread {
   #newest: string | null = null;
   #branch: string | null = null;
   #listed = "";
+  #looks = 0;
 
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
-    addEventListener("focus", look);
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || entry.value.shows !== "page") return;
       look();
@@ -76,12 +76,16 @@ class Thread {
     if (document.hidden || entry.value.shows !== "page") return;
     await Promise.all([conversationList.load(), this.#lookAtCommands()]);
     if (this.running.value) return;
-    const { conversationId } = this.facts.value ?? {};
-    const listed = JSON.stringify([
-      conversationId,
-      conversationList.items.value.find((one) => one.conversationId === conversationId),
-    ]);
-    if (listed === this.#listed || this.shows.value !== "turns") return;
+    const { conversationId, branchId } = this.facts.value ?? {};
+    if (!branchId || this.shows.value !== "turns") return;
+    const listed = JSON.stringify(
+      conversationList.items.value.find((one) => one.conversationId === conversationId) ?? branchId,
+    );
+    if (listed === this.#listed) {
+      // The list does not show an undo in another client.
+      if (++this.#looks % UNDO_LOOKS === 0) await this.#showChanges(branchId);
+      return;
+    }
     this.#listed = listed;
     void guarded(() => this.#changedElsewhere());
   }

@@ -36,6 +36,19 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
   assert.equal(await clipboard(page), "const kept = 41");
 });
 
+inBrowser("the copy button of one line stays inside its block on a phone", {
+  replies: [final("So:\n\n```sh\nnpm test\n```\n")],
+  context: { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".done > footer").waitFor();
+  const [block, button] = await Promise.all(
+    ["pre", ".copy"].map((one) => page.locator(`.answer .copyable > ${one}`).boundingBox()),
+  );
+  assert.ok(block && button && button.y > block.y && button.y + button.height < block.y + block.height);
+  assert.ok(button.height >= 24, "a finger can hit it");
+});
+
 inBrowser("offers ideas in an empty conversation, shows the keys, and leads back to the end", {
   replies: [final(LONG)],
 }, async ({ page }) => {
