@@ -68,6 +68,8 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly status: number | null;
   readonly retryAfterMs: number | null;
+  /** The message in a few words, with its address last, for a line that a narrow screen cuts. */
+  readonly brief: string;
   constructor(
     message: string,
     facts: {
@@ -75,6 +77,7 @@ export class ProviderError extends Error {
       readonly retryable: boolean;
       readonly status?: number | null;
       readonly retryAfterMs?: number | null;
+      readonly brief?: string;
       readonly cause?: unknown;
     },
   ) {
@@ -83,6 +86,7 @@ export class ProviderError extends Error {
     this.retryable = facts.retryable;
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.brief = facts.brief ?? message;
   }
 }
 

@@ -662,7 +662,7 @@ export async function openBranch(
     const entries: readonly TranscriptEntry[] = [
       ...commands.map(({ name }) => new OlderCommandEntry(name, { shown, read, redraw })),
       new RequestEntry(query.text, { shown, ...(query.only ? { label: query.only } : {}) }),
-      ...ended > 0 ? [new OlderEntry(query.queryId, { from: 0, to: ended }, parts)] : [],
+      ...ended > 0 ? [new OlderEntry(query.queryId, { from: 0, to: ended }, { ...parts, answer: query.answer })] : [],
       ...query.running ? [] : [...steered, ...lastEntries(query, shown)],
     ];
     if (!query.running) return { query, ended, entries, now: [] };

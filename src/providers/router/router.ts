@@ -214,12 +214,10 @@ export class Router {
 
   async #pause(
     waitMs: number,
-    { error: { message, status }, asking }: { readonly error: ProviderError; readonly asking: Asking },
+    { error: { brief: reason }, asking }: { readonly error: ProviderError; readonly asking: Asking },
   ): Promise<void> {
     const { options, attempts } = asking;
-    // A narrow screen cuts the message, which begins with an address.
-    const cause = status === 429 ? "rate limit (429): " : status === null ? "" : `status ${status}: `;
-    options.onPause?.({ reason: `${cause}${message}`, waitMs, attempt: attempts.length + 1 });
+    options.onPause?.({ reason, waitMs, attempt: attempts.length + 1 });
     await this.#clock.sleep(waitMs, options.signal);
   }
 

@@ -82,13 +82,15 @@ export class Failures {
       const message = `Cannot get a reply from ${at}: ${refused} with status 429, too many requests${
         this.#said(text)
       }; ${advice}`;
-      return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
+      const brief = this.#brief("rate limit (429)", text);
+      return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait, brief });
     }
     if (status >= 500 || status === 408) {
       const message = `Cannot get a reply from ${at}: the server failed with status ${status}${
         this.#said(text)
       }; try again later`;
-      return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait });
+      const brief = this.#brief(`status ${status}`, text);
+      return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait, brief });
     }
     const { model, baseUrl } = this.#facts.advice;
     const reason = this.#said(text) || `, without a reason; check ${model} and ${baseUrl}`;
@@ -193,10 +195,18 @@ export class Failures {
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
+  #brief(cause: string, text: string): string {
+    const words = this.#words(text);
+    return `${cause}${words && `: ${words}`} · ${this.#facts.endpoint.base}`;
+  }
+
   #said(text: string): string {
-    if (/^\s*(<!doctype|<html)/i.test(text)) return "";
-    const shown = this.#facts.endpoint.clean(text).replace(/\.$/, "");
-    return shown === "" ? "" : ` (the server replied: ${shown})`;
+    const words = this.#words(text);
+    return words && ` (the server replied: ${words})`;
+  }
+
+  #words(text: string): string {
+    return /^\s*(<!doctype|<html)/i.test(text) ? "" : this.#facts.endpoint.clean(text).replace(/\.$/, "");
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ProviderError } from "../../../src/domain/errors.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
@@ -35,6 +36,18 @@ Deno.test("a conversation that is opened again shows the list of tasks of a requ
     await screen.until(/▸ Tasks: 1 of 2 done · ended \(Ctrl-T\)/);
     screen.type(`And now?${ENTER}`);
     await screen.until((now) => now.includes("Done: yes") && !now.includes("Tasks"));
+  });
+});
+
+Deno.test("the screen shows the reason of a failed request once, also after the conversation is opened again", async () => {
+  const error = new ProviderError("Cannot sign in: the key is wrong", { code: "auth", retryable: false });
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("Go").catch(() => {});
+  await withScreen([error, error], { before, place: { continue: true } }, async ({ screen }) => {
+    const reopened = await screen.until(/the key is wrong[^]*1 step/);
+    assert.equal(reopened.match(/the key is wrong/g)?.length, 1, reopened);
+    screen.type(`Again${ENTER}`);
+    const again = await screen.until(/› Again[^]*the key is wrong[^]*1 step/);
+    assert.equal(again.match(/the key is wrong/g)?.length, 2, again);
   });
 });
 

@@ -45,7 +45,7 @@ function failing(facts: Partial<ProviderError> & Pick<ProviderError, "code">): P
 
 const REFUSED = failing({ code: "network" });
 const UNAVAILABLE = failing({ code: "server", status: 503 });
-const TOO_MANY = failing({ code: "rate", status: 429 });
+const TOO_MANY = failing({ code: "rate", status: 429, brief: "rate limit" });
 const NO_KEY = failing({ code: "auth", status: 401, retryable: false });
 
 /** Answers, then fails from the beginning of an outage to its end. */
@@ -77,9 +77,7 @@ function paced(clock: FakeClock, { events, ms }: {
   };
 }
 
-for (
-  const [error, cause] of [[REFUSED, ""], [UNAVAILABLE, "status 503: "], [TOO_MANY, "rate limit (429): "]] as const
-) {
+for (const error of [REFUSED, UNAVAILABLE, TOO_MANY]) {
   Deno.test(`Router.ask() outlasts an outage of a minute: ${error.message}`, async () => {
     const { ask, pauses, elapsed } = rig((clock) => [outage(clock, { error, ms: MINUTE })]);
     await ask();
@@ -87,7 +85,7 @@ for (
     assert.ok(elapsed() >= MINUTE && elapsed() < 3 * MINUTE, `${elapsed()}`);
     assert.deepEqual(pauses.map(({ waitMs }) => waitMs).slice(0, 3), [500, 1000, 2000]);
     assert.ok(pauses.every(({ waitMs }) => waitMs <= 1.2 * MINUTE));
-    assert.ok(pauses.every(({ reason }) => reason === cause + error.message));
+    assert.ok(pauses.every(({ reason }) => reason === error.brief));
     assert.deepEqual(pauses.map(({ attempt }) => attempt).slice(0, 3), [2, 3, 4]);
   });
 }

@@ -207,6 +207,22 @@ Deno.test("an OpenAI-compatible server: an error names the refused list of model
   }
 });
 
+Deno.test("an OpenAI-compatible server: the brief form of a failure begins with the reason and ends with the address", async () => {
+  const replies = [[429, { error: { message: "Slow down." } }, "rate limit (429): Slow down"], [
+    500,
+    "",
+    "status 500",
+  ]] as const;
+  for (const [status, body, brief] of replies) {
+    await using server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () => new Response(body && JSON.stringify(body), { status }),
+    );
+    const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
+    assert.equal((await failureOf(collect(provide({ baseUrl })))).brief, `${brief} · ${baseUrl}`);
+  }
+});
+
 Deno.test("an OpenAI-compatible server: understands every form of retry-after", async () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const forms: [Record<string, string>, number | null][] = [

@@ -90,6 +90,7 @@ export class RunningTurn {
 
   #end(result: QueryResult): void {
     this.ended = true;
+    this.#step?.endsWith(result.answer);
     if (result.status !== "interrupted") {
       this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
     }

@@ -55,6 +55,14 @@ export class StepEntry extends DrawnEntry {
     this.grown();
   }
 
+  /** Below the step, the answer of a failed query repeats the reason of its last step. */
+  endsWith(answer: string): this {
+    const { step } = this;
+    if (step.outcome === "failed" && step.reason !== null && answer.includes(step.reason)) step.reason = null;
+    this.grown();
+    return this;
+  }
+
   protected draw(width: number): readonly string[] {
     const shown = this.#shown();
     const { step } = this;
@@ -126,6 +134,7 @@ export class StepEntry extends DrawnEntry {
   #end(width: number, { theme }: DisplayOptions): readonly string[] {
     const { outcome, reason, blocks } = this.step;
     if (outcome === "refused" || (outcome === "failed" && blocks.every(({ result }) => result === null))) {
+      if (outcome === "failed" && reason === null) return [];
       const what = outcome === "failed" ? "no usable reply" : "answer refused";
       return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
     }
@@ -249,6 +258,8 @@ export interface OlderParts {
   readonly conversations: Conversations;
   readonly shown: () => DisplayOptions;
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
+  /** The answer of the ended query. */
+  readonly answer?: string;
 }
 
 export class OlderEntry extends DrawnEntry {
@@ -296,11 +307,11 @@ export class OlderEntry extends DrawnEntry {
 
   async read(side: "above" | "below" = "below"): Promise<readonly TranscriptEntry[]> {
     const { from, to } = this.#range;
-    const { conversations, shown } = this.#parts;
+    const { conversations, shown, answer = "" } = this.#parts;
     const first = side === "above" ? from : Math.max(from, to - PAGE);
     const limit = Math.min(PAGE, to - first);
     const rows = await conversations.iterations(this.#queryId, { after: first - 1, limit });
-    const steps = rows.map((row) => new StepEntry(storedStep(row), shown));
+    const steps = rows.map((row) => new StepEntry(storedStep(row), shown).endsWith(answer));
     const rest = (range: { readonly from: number; readonly to: number }): OlderEntry[] =>
       range.from < range.to ? [new OlderEntry(this.#queryId, range, this.#parts)] : [];
     return [...rest({ from, to: first }), ...steps, ...rest({ from: first + limit, to })];
