@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 102bd3781018a02ced2155a150910d69bc44bdebe7781faee87801696f08084c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bd0a399562656f5c180b07a67f9c1fc7f5cfc0d474cc489694522641b453732d
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
