@@ -510,7 +510,7 @@ interface Tests {
 const TAIL_CHARS = 4_000;
 
 const REPEATS =
-  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
+  /^npm (?:error|ERR!) (?:Lifecycle script .*|code ELIFECYCLE)\n(?:npm (?:error|ERR!).*(?:\n|$))*|^npm notice.*(?:\n|$)|^npm (?:error|ERR!)(?: A complete log of this run .*)?(?:\n|$)|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
 /** A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome(result: CommandEnd): CallOutcome {

@@ -5,7 +5,7 @@ const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
 const BLOCK_LINES = 9, DETAIL_LINES = 2, KEPT_CHARS = 200;
 const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
 const FAILURE =
-  /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
+  /^\s*Traceback \(most recent call last\)|\bpanicked at\b|^npm (?:error|ERR!) |\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
 /** The title of a passed or skipped test may contain words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b|^✖ failing tests:$/i;
 

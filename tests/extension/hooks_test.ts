@@ -317,6 +317,7 @@ Deno.test("invokeSymbol() reports the lines of an output that name a failure, ea
     ["error[E0308]: mismatched types", " --> src/lib.rs:5:9"],
     ["thread 'adds' panicked at src/lib.rs:5:9:", "assertion failed"],
     ["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: x"],
+    ["npm error code ERESOLVE", "npm error could not resolve"],
   ];
   for (const block of blocks) {
     assert.deepEqual(await failed([...passed, ...block, ...passed]), [

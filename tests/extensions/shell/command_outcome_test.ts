@@ -72,6 +72,14 @@ Deno.test("commandOutcome() omits output that repeats the outcome, unless there 
   assert.deepEqual(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, ["ready", missing]);
 });
 
+Deno.test("commandOutcome() keeps the errors of a failed npm install, and drops its notices", () => {
+  const errors = ["npm error code 1", "npm error path /shop/node_modules/bcrypt", "npm error gyp ERR! not found: make"];
+  const notice = "npm notice\nnpm notice New minor version of npm available! 11.19.1 -> 11.20.0\nnpm notice\n";
+  const log = "npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log\n";
+  const stderr = `${errors.join("\n")}\nnpm error\n${notice}${log}`;
+  assert.deepEqual(commandOutcome({ ...END, code: 1, stderr }).output, ["", `${errors.join("\n")}\n`]);
+});
+
 Deno.test("commandOutcome() keeps the reason of a test file that crashed", () => {
   const crash = ["# /shop/index.js:2", "# <<<<<<< HEAD", "# ^^", "# SyntaxError: Unexpected token '<<'"];
   const stdout = [
