@@ -63,7 +63,7 @@ const MAX_SANDBOX_NOTES = 20;
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
-/** docs/internals/architecture.md has the table of the decisions between iterations. */
+/** Decides between the iterations of a query. `tests/query/states/state_rows.ts` lists transitions. */
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #leaving: AbortSignal | null;

@@ -7,7 +7,7 @@ import { runs as times } from "../../helpers/long_part.ts";
 
 const NEXT = "<|start|>assistant<|channel|>final<|message|>";
 
-/** The beginning and end of the thinking of each family in docs/internals/protocol.md. */
+/** Maps families of models to the beginning and the end of their thinking. */
 const FAMILIES: Readonly<Record<string, readonly [string, string]>> = {
   "DeepSeek, Qwen, GLM, Kimi": ["<think>\n", "\n</think>\n\n"],
   "prompts for thinking": ["<thinking>", "</thinking>"],

@@ -4,5 +4,5 @@ import { CALLS } from "./state_rows_calls.ts";
 import { ENDS } from "../state_rows_ends.ts";
 import { ITERATING } from "../state_rows_iterating.ts";
 
-/** Every transition of a query, in the order of the page. */
+/** Transitions of a query between its iterations. */
 export const STATE_ROWS: readonly StateRow[] = [...ITERATING, ...CALLS, ...BETWEEN, ...ENDS];
