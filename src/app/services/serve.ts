@@ -3,14 +3,12 @@ import type { RunningServer, ServeRequest, Session } from "../../channels/channe
 import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/http_parts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
-import { promptFiles } from "../../channels/tui/prompt_files.ts";
 import type { WorkspaceFiles } from "../../channels/tui/workspace_files.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { isAllAddresses, isLoopback } from "../../domain/kit/addresses.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { isBelow } from "../../domain/kit/files.ts";
-import { oneLine, visibleText } from "../../domain/kit/text.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/admin_reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
@@ -21,6 +19,7 @@ import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { openTraced, type SessionParts, tryWalls, wantedTelemetry } from "../session/open_session.ts";
 import { rootOf, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
+import { offeredPrompts } from "./offered_prompts.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";
@@ -142,7 +141,7 @@ function suggestionsIn(
   { extension, locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
 ): HttpParts["suggestions"] {
-  const { home, readFolders } = settings;
+  const { readFolders } = settings;
   const known = new BoundedMap<string, WorkspaceFiles>(KEPT_WORKSPACES);
   return {
     files: async (workspace, letters) => {
@@ -152,17 +151,9 @@ function suggestionsIn(
       return await files.like(letters);
     },
     prompts: async ({ workspace, tenant }) => {
-      const { prompts } = await promptFiles({ workspace, home });
-      const admin = new AppExtensionAdmin({ ...settings, workspace, tenant }, parts);
       // Conversations reach the repository around the workspace under the same condition.
       const root = locked || workspace !== settings.workspace ? null : rootOf(settings, parts.env);
-      // `vis doctor` reports why Vis cannot read extensions.
-      const offered = await admin.requests(extension, { root }).catch(() => []);
-      const all = [
-        ...prompts,
-        ...offered.map(({ name, doc, text }) => ({ name, detail: oneLine(visibleText(doc), 80), text })),
-      ];
-      return all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
+      return await offeredPrompts({ ...settings, workspace, tenant }, { parts, extension, root });
     },
   };
 }

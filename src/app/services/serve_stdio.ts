@@ -1,9 +1,11 @@
+import { homedir } from "node:os";
 import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/channel.ts";
+import type { PromptFile } from "../../channels/tui/prompt_files.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { VersionFacts } from "../../domain/admin_reports.ts";
 import { createLog } from "../../logging/log.ts";
 import { openTraced, type SessionParts } from "../session/open_session.ts";
-import { readSettings } from "../settings/settings.ts";
+import { readSettings, rootOf } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
@@ -19,9 +21,18 @@ export async function speak(
     return session;
   };
   if (protocol === "acp") {
-    const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
+    const [{ serveAcp }, { offeredPrompts }] = await Promise.all([
+      import("../../channels/acp/serve_acp.ts"),
+      import("./offered_prompts.ts"),
+    ]);
     await readSettings(request, parts.env, parts); // Vis reports a fault of the settings before the first session.
-    const peer = serveAcp({ open, version: version.vis }, streams);
+    const { extension } = request;
+    const prompts = async (cwd: string): Promise<readonly PromptFile[]> => {
+      const settings = await readSettings({ ...request, cwd }, parts.env, parts);
+      const root = rootOf(settings, parts.env);
+      return await offeredPrompts(settings, { parts, extension, root, userHome: homedir() });
+    };
+    const peer = serveAcp({ open, prompts, version: version.vis }, streams);
     const tried = async (): Promise<unknown> => {
       if (isOpened) return null;
       try {

@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers";
 import { fileURLToPath } from "node:url";
 import {
   agent,
   type AgentApp,
   type AgentContext,
+  type AvailableCommand,
   type ContentBlock,
   type ListSessionsRequest,
   type ListSessionsResponse,
@@ -40,6 +42,14 @@ import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import { requestOfImages, shownRange } from "../../domain/query/stored_query.ts";
+import {
+  lineOfRequest,
+  requestOfCommand,
+  SCREEN_COMMANDS,
+  typedCommand,
+  type TypedRequest,
+  withoutWords,
+} from "../../domain/query/typed_request.ts";
 import { fenced, messageChunk, SessionUpdates } from "./session_updates.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
@@ -54,8 +64,23 @@ const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   limit_tokens: "max_tokens",
 };
 
-export function acpAgent(sessions: EditorSessions, { version }: { readonly version: string }): AgentApp {
+export type Prompts = (
+  workspace: string,
+) => Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
+
+export function acpAgent(
+  sessions: EditorSessions,
+  { version, prompts }: { readonly version: string; readonly prompts: Prompts },
+): AgentApp {
   const { agent: of } = methods;
+  /** An editor knows a new session only after the response, which the library sends first. */
+  const offerLater = (client: AgentContext, sessionId: string): void => {
+    setImmediate(() => {
+      const offering = async (): Promise<void> =>
+        await tellCommands(sessions.get(sessionId), { prompts, send: tell(client, sessionId) });
+      void offering().catch(() => {}); // The editor may have closed the session or the connection.
+    });
+  };
   return agent({ name: "vis" })
     .onRequest(of.initialize, () => ({
       protocolVersion: PROTOCOL_VERSION,
@@ -68,15 +93,22 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
       },
       authMethods: [],
     }))
-    .onRequest(of.session.new, ({ params }) => asked(async () => ({ sessionId: await sessions.create(params) })))
+    .onRequest(of.session.new, ({ params, client }) =>
+      asked(async () => {
+        const sessionId = await sessions.create(params);
+        offerLater(client, sessionId);
+        return { sessionId };
+      }))
     .onRequest(of.session.load, ({ params: { sessionId, ...place }, client }) =>
       asked(async () => {
         await replay(await sessions.load(sessionId, place), tell(client, sessionId));
+        offerLater(client, sessionId);
         return {};
       }))
-    .onRequest(of.session.resume, ({ params: { sessionId, ...place } }) =>
+    .onRequest(of.session.resume, ({ params: { sessionId, ...place }, client }) =>
       asked(async () => {
         await sessions.load(sessionId, place);
+        offerLater(client, sessionId);
         return {};
       }))
     .onRequest(of.session.list, ({ params }) => asked(() => list(sessions, params)))
@@ -97,7 +129,12 @@ export function acpAgent(sessions: EditorSessions, { version }: { readonly versi
         const entry = sessions.get(sessionId);
         const send = tell(client, sessionId);
         const approve = askPermission(client, sessionId);
-        const result = await run(entry, { given: promptOf(prompt), send, approve, signal });
+        const { request, ...attached } = promptOf(prompt);
+        const isMore = request === `/${MORE}` && attached.images.length + Object.keys(attached.variables).length === 0;
+        const { workspace } = entry.branch;
+        const typed = async () => isMore ? null : await typedRequest(request, () => prompts(workspace));
+        const result = await run(entry, { typed, attached, send, approve, signal });
+        offerLater(client, sessionId);
         const stopReason = STOPS[result.reason];
         if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, shownAnswer(result));
         return { stopReason };
@@ -123,8 +160,10 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
 
 async function run(
   entry: OpenSession,
-  { given: { request, images, variables }, send, approve, signal }: {
-    readonly given: ReturnType<typeof promptOf>;
+  { typed, attached, send, approve, signal }: {
+    /** Null means more steps for the last request. */
+    readonly typed: () => Promise<TypedRequest | null>;
+    readonly attached: Omit<Prompt, "request">;
     readonly send: Send;
     readonly approve: Approve;
     readonly signal: AbortSignal;
@@ -145,7 +184,6 @@ async function run(
     sent = sent.then(telling).catch(() => controller.abort()); // The editor may have closed the connection.
   };
   try {
-    const isMore = request === `/${MORE}` && images.length + Object.keys(variables).length === 0;
     const common: AskOptions = {
       signal: AbortSignal.any([signal, controller.signal]),
       refuseWhenBusy: true,
@@ -157,10 +195,12 @@ async function run(
         if (event.type === "started" && !isChild(event)) queue(() => tellTitle(entry, send));
       },
     };
-    const result = isMore
+    const request = await typed();
+    const result = request === null
       ? await conversations.more(branch, common)
-      : await conversations.ask(branch, request, { ...common, images, variables });
+      : await conversations.ask(branch, request.text, { ...common, ...attached, only: request.only });
     const { reason } = result;
+    entry.takesMore = takesMore(reason);
     if (STOPS[reason] && reason !== "cancelled") {
       const why = stoppedText(result);
       const rest = progress.answer === "" ? shownAnswer(result) : why === "" ? "" : `\n\n${why}`;
@@ -168,7 +208,6 @@ async function run(
       if (rest + work !== "") queue(() => send(messageChunk(rest + work)));
     }
     queue(() => tellTitle(entry, send));
-    queue(() => tellMore(entry, { isOffered: takesMore(reason), send }));
     await sent;
     return result;
   } finally {
@@ -183,14 +222,54 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-async function tellMore(
+const COMMAND: Readonly<Record<"more" | "plan" | "review", AvailableCommand>> = {
+  more: { name: MORE, description: `${MORE_TEXT} for the last request, which stopped at its step limit` },
+  plan: {
+    name: "plan",
+    description: "Only read, and answer with a plan",
+    input: { hint: "what to plan" },
+  },
+  review: {
+    name: "review",
+    description: "Review the uncommitted changes, a commit, or all since a branch",
+    input: { hint: "a commit or a branch, then instructions" },
+  },
+};
+
+async function tellCommands(
   entry: OpenSession,
-  { isOffered, send }: { readonly isOffered: boolean; readonly send: Send },
+  { prompts, send }: { readonly prompts: Prompts; readonly send: Send },
 ): Promise<void> {
-  if (entry.offersMore === isOffered) return;
-  entry.offersMore = isOffered;
-  const command = { name: MORE, description: `${MORE_TEXT} for the last request, which stopped at its step limit` };
-  await send({ sessionUpdate: "available_commands_update", availableCommands: isOffered ? [command] : [] });
+  const own = (await prompts(entry.branch.workspace)).filter(({ name }) => !isTaken(name));
+  const availableCommands = [
+    ...(entry.takesMore ? [COMMAND.more] : []),
+    COMMAND.plan,
+    ...(own.some(({ name }) => name === "review") ? [] : [COMMAND.review]),
+    ...own.map(({ name, detail }) => ({ name, description: detail, input: { hint: "instructions" } })),
+  ];
+  const offered = JSON.stringify(availableCommands);
+  if (entry.offered === offered) return;
+  entry.offered = offered;
+  await send({ sessionUpdate: "available_commands_update", availableCommands });
+}
+
+function isTaken(name: string): boolean {
+  return name === "plan" || Object.hasOwn(SCREEN_COMMANDS, name);
+}
+
+async function typedRequest(text: string, prompts: () => ReturnType<Prompts>): Promise<TypedRequest> {
+  const command = typedCommand(text);
+  if (command === null) return { text };
+  const { name, rest } = command;
+  const own = isTaken(name) ? undefined : (await prompts()).find((one) => one.name === name);
+  const request = requestOfCommand(command, own?.text ?? null);
+  if (request?.text === "") throw withoutWords(name);
+  if (request === null && (rest.trim() === "" || isTaken(name))) {
+    throw new UsageError(
+      `Cannot run /${name}: an editor has no command, prompt or skill of this name; choose from the list of its commands`,
+    );
+  }
+  return request ?? { text };
 }
 
 async function replay(entry: OpenSession, send: Send): Promise<void> {
@@ -201,7 +280,7 @@ async function replay(entry: OpenSession, send: Send): Promise<void> {
     const iterations = await conversations.iterations(query.queryId, shownRange(query));
     for (const event of storedEvents(query, iterations)) {
       const update = event.type === "started"
-        ? userChunk(event.request)
+        ? userChunk(lineOfRequest(query))
         : event.type === "steered"
         ? userChunk(event.text)
         : updates.take(event);
@@ -211,8 +290,7 @@ async function replay(entry: OpenSession, send: Send): Promise<void> {
     if (query.answer !== "") await send(messageChunk(query.answer));
   }
   const last = queries.at(-1)?.reason ?? null;
-  entry.offersMore = false;
-  await tellMore(entry, { isOffered: last !== null && takesMore(last), send });
+  entry.takesMore = last !== null && takesMore(last);
 }
 
 function userChunk(text: string): SessionUpdate {

@@ -1,17 +1,17 @@
 import { type AnyMessage, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import type { Peer } from "../channel.ts";
-import { acpAgent } from "./acp_agent.ts";
+import { acpAgent, type Prompts } from "./acp_agent.ts";
 import { EditorSessions, type Open } from "./sessions.ts";
 
 export function serveAcp(
-  { open, version }: { readonly open: Open; readonly version: string },
+  { open, prompts, version }: { readonly open: Open; readonly prompts: Prompts; readonly version: string },
   { readable, writable }: {
     readonly readable: ReadableStream<Uint8Array>;
     readonly writable: WritableStream<Uint8Array>;
   },
 ): Peer {
   const sessions = new EditorSessions(open);
-  const connection = acpAgent(sessions, { version }).connect(
+  const connection = acpAgent(sessions, { version, prompts }).connect(
     answeredStream(ndJsonStream(writable, readable), () => sessions.cancelAll()),
   );
   return {

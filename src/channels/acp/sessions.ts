@@ -13,7 +13,9 @@ export interface OpenSession {
   readonly branch: Conversation;
   running: AbortController | null;
   title: string;
-  offersMore: boolean;
+  takesMore: boolean;
+  /** The commands that the editor has last received. */
+  offered: string;
 }
 
 interface SessionRequest {
@@ -68,7 +70,7 @@ export class EditorSessions {
       workspace: session.workspace,
       untitled: true,
     });
-    this.#entries.set(branch.conversationId, { session, branch, running: null, title: UNTITLED, offersMore: false });
+    this.#entries.set(branch.conversationId, opened(session, branch, UNTITLED));
     return branch.conversationId;
   }
 
@@ -83,7 +85,8 @@ export class EditorSessions {
         `Cannot open session ${id} in ${session.workspace}: it belongs to ${branch.workspace}; open that folder`,
       );
     }
-    const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title, offersMore: false };
+    const entry = this.#entries.get(id) ?? opened(session, branch, branch.title);
+    entry.offered = "";
     this.#entries.set(id, entry);
     return entry;
   }
@@ -145,6 +148,10 @@ export class EditorSessions {
     for (const opening of this.#folders.values()) await (await opening.catch(() => null))?.close();
     this.#folders.clear();
   }
+}
+
+function opened(session: Session, branch: Conversation, title: string): OpenSession {
+  return { session, branch, running: null, title, takesMore: false, offered: "" };
 }
 
 type Servers = Readonly<Record<string, object>>;

@@ -1,3 +1,4 @@
+import { UsageError } from "../errors.ts";
 import { instructionsOf, requestOfPrompt, reviewRequest, reviewTarget } from "./stored_query.ts";
 
 export interface TypedCommand {
@@ -20,6 +21,12 @@ export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | 
   if (name === "plan") return { text: rest.trim(), only: name };
   if (prompt !== null) return { text: requestOfPrompt(prompt, rest.trim()) };
   return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
+}
+
+export function withoutWords(name: string): UsageError {
+  return new UsageError(
+    `Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`,
+  );
 }
 
 export function lineOfRequest({ text, only }: { readonly text: string; readonly only?: string | undefined }): string {

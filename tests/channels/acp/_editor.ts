@@ -9,6 +9,7 @@ import {
 import { acpAgent } from "../../../src/channels/acp/acp_agent.ts";
 import { EditorSessions, type Open } from "../../../src/channels/acp/sessions.ts";
 import type { Session } from "../../../src/channels/channel.ts";
+import type { PromptFile } from "../../../src/channels/tui/prompt_files.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 
@@ -40,7 +41,10 @@ export function sessionIn(engine: Engine, cwd: string, close = () => {}): Sessio
 export async function withEditor(
   replies: readonly ScriptedReply[],
   work: (editor: Editor) => Promise<void>,
-  { permit, ...options }: EngineOptions & { readonly permit?: Permit } = {},
+  { permit, offered = [], ...options }: EngineOptions & {
+    readonly permit?: Permit;
+    readonly offered?: readonly PromptFile[];
+  } = {},
 ): Promise<void> {
   await using engine = await startEngine(replies, { workspace: FOLDER, ...options });
   const editor = { engine, updates: [] as SessionUpdate[], opened: [], closed: [], servers: [] } as Omit<
@@ -53,6 +57,7 @@ export async function withEditor(
     return Promise.resolve(sessionIn(engine, cwd ?? FOLDER, () => editor.closed.push(cwd)));
   };
   const sessions = new EditorSessions(open);
+  const prompts = () => Promise.resolve(offered);
   const plain = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {
     editor.updates.push(params.update);
   });
@@ -63,7 +68,7 @@ export async function withEditor(
     )
     : plain;
   try {
-    await app.connectWith(acpAgent(sessions, { version: "1.2.3" }), async (context) => {
+    await app.connectWith(acpAgent(sessions, { version: "1.2.3", prompts }), async (context) => {
       await context.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
       await work({ ...editor, context });
     });

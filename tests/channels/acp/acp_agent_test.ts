@@ -64,16 +64,55 @@ Deno.test("an editor lists /more after a request that stopped at its step limit,
         );
       await assert.rejects(ask("/more"), /no request yet/);
       assert.deepEqual(await ask("Work it out"), { stopReason: "max_turn_requests" });
-      assert.deepEqual(commands(), [["more"]]);
+      await until(() => commands().length === 2);
       await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
-      assert.deepEqual(commands(), [["more"], ["more"]]);
+      await until(() => commands().length === 3);
       assert.deepEqual(await ask("/more"), { stopReason: "end_turn" });
-      assert.deepEqual(commands().at(-1), []);
+      await until(() => commands().length === 4);
+      const [fixed, more] = [["plan", "review"], ["more", "plan", "review"]];
+      assert.deepEqual(commands(), [fixed, more, more, fixed]);
       assert.match(engine.provider.requests[2]?.texts[1] ?? "", /^Continue this request[^]*Work it out$/);
       assert.match(engine.context(2), /^\[iter 1\/10\]/);
     },
     { settings: { budget: 1 } },
   ));
+
+Deno.test("an editor lists prompts and skills, which replace the command that the user sends", async () => {
+  const offered = [
+    { name: "tidy", detail: "Tidies a folder", text: "Tidy up $1, and keep the tests" },
+    { name: "undo", detail: "a name of the screen", text: "Never sent" },
+  ];
+  await withEditor(
+    [final("Tidied"), final("Planned"), final("Taken as text")],
+    async ({ context, updates, engine }) => {
+      const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+      const told = () => updates.find((one) => one.sessionUpdate === "available_commands_update");
+      await until(() => told() !== undefined);
+      const { availableCommands = [] } = told() ?? {};
+      assert.deepEqual(availableCommands.map(({ name }) => name), ["plan", "review", "tidy"]);
+      assert.equal(availableCommands[2]?.description, "Tidies a folder");
+      const ask = (words: string) => context.request(of.session.prompt, { sessionId, prompt: [text(words)] });
+      const sent = (at: number): string => engine.provider.requests[at]?.texts.join("\n") ?? "";
+      await ask("/tidy src");
+      assert.match(sent(0), /Tidy up src, and keep the tests/);
+      await ask("/plan split it");
+      assert.match(sent(1), /split it/);
+      await ask("/tmp is full");
+      assert.match(sent(2), /\/tmp is full/);
+      await assert.rejects(ask("/plan"), /it has no words/);
+      await assert.rejects(ask("/undo"), /no command, prompt or skill of this name/);
+      await assert.rejects(ask("/nosuch"), /no command, prompt or skill of this name/);
+      const [, { queryId = "", only = "" } = {}] = await engine.conversations.queries(
+        await engine.conversations.byId(sessionId),
+      );
+      assert.deepEqual([queryId === "", only], [false, "plan"]);
+      updates.length = 0;
+      await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+      assert.match(textOf(updates, "user_message_chunk"), /\/plan split it/);
+    },
+    { offered },
+  );
+});
 
 Deno.test("content that an editor embeds is a variable, and is not in the request", () =>
   withEditor(

@@ -35,7 +35,10 @@ async function withClient(
       close: () => Promise.resolve(),
     });
   const input = new TransformStream<Uint8Array, Uint8Array>(), output = new TransformStream<Uint8Array, Uint8Array>();
-  const peer = serveAcp({ open, version: "1" }, { readable: input.readable, writable: output.writable });
+  const peer = serveAcp({ open, prompts: () => Promise.resolve([]), version: "1" }, {
+    readable: input.readable,
+    writable: output.writable,
+  });
   const writer = input.writable.getWriter();
   const lines = linesOf(output.readable);
   const sendLine = (message: unknown) => writer.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));

@@ -16,6 +16,7 @@ import {
   SCREEN_COMMANDS,
   typedCommand,
   type TypedRequest,
+  withoutWords,
 } from "../../../domain/query/typed_request.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
 import { jsonText } from "../output.ts";
@@ -485,9 +486,7 @@ export async function requestOfWords(
     if (added.some((one) => one.name === name)) throw onlyOnScreen(name, `vis ${name}`);
     if (command.rest.trim() === "") throw await unknownSlash(name, { commandNamed });
   }
-  if (request.text === "") {
-    throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
-  }
+  if (request.text === "") throw withoutWords(name);
   return request;
 }
 
