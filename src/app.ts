@@ -102,7 +102,7 @@ type Care = Pick<
   | "copyDatabase"
   | "extensionAdmin"
   | "configAdmin"
-  | "prompt"
+  | "prompts"
 >;
 
 function careServices(extensions: Extensions): Care {
@@ -144,7 +144,7 @@ function careServices(extensions: Extensions): Care {
       PROCESS_LIMITS.hold();
       return new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
     },
-    prompt: async (name, request) => {
+    prompts: async (request) => {
       const [{ promptFiles }, { homedir }, { realFolder, visHome }, { AppExtensionAdmin }] = await Promise.all([
         import("./channels/tui/prompt_files.ts"),
         import("node:os"),
@@ -152,12 +152,10 @@ function careServices(extensions: Extensions): Care {
         import("./app/extensions/extension_admin.ts"),
       ]);
       const home = visHome(environment()), workspace = await realFolder(request.cwd ?? Deno.cwd());
-      const named = (one: { readonly name: string }): boolean => one.name === name;
-      const own = (await promptFiles({ workspace, home, userHome: homedir() })).prompts.find(named);
-      if (own) return own.text;
+      const { prompts } = await promptFiles({ workspace, home, userHome: homedir() });
       PROCESS_LIMITS.hold();
       const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
-      return (await admin.requests(request.extension)).find(named)?.text ?? null;
+      return [...prompts, ...await admin.requests(request.extension)];
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([

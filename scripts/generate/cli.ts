@@ -91,7 +91,7 @@ function nothing(): Services {
       screen: never,
       telegram: never,
       doctor: never,
-      prompt: never,
+      prompts: never,
       targetOf: never,
       doctorReport: never,
       approvalAdmin: never,

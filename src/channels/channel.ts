@@ -194,7 +194,8 @@ export interface Services {
   speak(request: SpeakRequest): Promise<Peer>;
   screen(request: ScreenRequest): Promise<number>;
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  prompt(name: string, request: OpenRequest): Promise<string | null>;
+  /** Of several prompts with the same name, the first one applies. */
+  prompts(request: OpenRequest): Promise<readonly { readonly name: string; readonly text: string }[]>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;

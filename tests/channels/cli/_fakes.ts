@@ -78,7 +78,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     screen: never,
     doctor: never,
     doctorReport: never,
-    prompt: () => Promise.resolve(null),
+    prompts: () => Promise.resolve([]),
     approvalAdmin: never,
     providerAdmin: never,
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
@@ -479,20 +480,28 @@ export async function requestOfWords(
   if (command === null) return { text };
   const { name } = command;
   if (Object.hasOwn(SCREEN_COMMANDS, name)) throw onlyOnScreen(name, SCREEN_COMMANDS[name]);
-  const prompt = name === "plan" ? null : await services.prompt(name, flags);
-  const request = requestOfCommand(command, prompt) ?? { text };
-  if (request.text === text) {
+  const prompts = name === "plan" ? [] : await services.prompts(flags);
+  const prompt = prompts.find((one) => one.name === name)?.text ?? null;
+  const request = requestOfCommand(command, prompt);
+  if (request === null) {
     const added = await (await services.extensionAdmin(flags)).commands();
     if (added.some((one) => one.name === name)) throw onlyOnScreen(name, `vis ${name}`);
-    if (command.rest.trim() === "") throw await unknownSlash(name, { commandNamed });
+    const others = [...prompts, ...added].map((one) => one.name);
+    const near = nearestName(name, [...Object.keys(SCREEN_COMMANDS), "plan", "review", ...others]);
+    const isMistake = command.rest.trim() === "" || near !== null && !existsSync(`/${name}`);
+    if (!isMistake) return { text };
+    throw await unknownSlash(name, { near, commandNamed });
   }
   if (request.text === "") throw withoutWords(name);
   return request;
 }
 
-async function unknownSlash(name: string, { commandNamed }: Pick<Context, "commandNamed">): Promise<UsageError> {
+async function unknownSlash(
+  name: string,
+  { near, commandNamed }: Pick<Context, "commandNamed"> & { readonly near: string | null },
+): Promise<UsageError> {
   const { FAMILIAR_WORDS } = await import("../../../domain/familiar_words.ts");
-  const near = nearestName(name, Object.keys(SCREEN_COMMANDS)), words = commandNamed(name);
+  const words = commandNamed(name);
   const ours = Object.hasOwn(FAMILIAR_WORDS, name)
     ? `Vis has ${FAMILIAR_WORDS[name]}`
     : words !== null

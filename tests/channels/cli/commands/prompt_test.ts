@@ -19,8 +19,8 @@ async function prompt(engine: Engine, ...args: readonly string[]): Promise<{ cod
     close: () => Promise.resolve(),
   };
   const io = fakeIo({ args: ["prompt", ...args] });
-  const own = (name: string) => Promise.resolve(name === "tidy" ? "Tidy $ARGUMENTS, and test it" : null);
-  const code = await runCli(fakeServices({ open: () => Promise.resolve(session), prompt: own }), io);
+  const prompts = () => Promise.resolve([{ name: "tidy", text: "Tidy $ARGUMENTS, and test it" }]);
+  const code = await runCli(fakeServices({ open: () => Promise.resolve(session), prompts }), io);
   return { code, out: io.out, err: io.err };
 }
 

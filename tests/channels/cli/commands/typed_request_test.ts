@@ -18,7 +18,7 @@ async function run(args: readonly string[], { stdin, prompts = {}, reply = final
   const io = fakeIo({ args, ...stdin === undefined ? {} : { stdin } });
   const code = await runCli({
     ...services,
-    prompt: (name) => Promise.resolve(prompts[name] ?? null),
+    prompts: () => Promise.resolve(Object.entries(prompts).map(([name, text]) => ({ name, text }))),
     extensionAdmin: () =>
       Promise.resolve({
         ...NO_EXTENSIONS,
@@ -51,7 +51,8 @@ Deno.test("vis run reads /plan, /review and prompts as interactive mode reads th
       [["run", "/tidy lib/a.js"], { prompts }, undefined, /^Tidy lib\/a\.js carefully\.$/],
       [["run", "--plan", "/tidy lib/a.js"], { prompts }, "plan", /^Tidy lib\/a\.js carefully\.$/],
       [["run", "/etc/hosts is odd"], {}, undefined, /^\/etc\/hosts is odd$/],
-      [["run", "/tmp is full"], {}, undefined, /^\/tmp is full$/],
+      [["run", "/tmp is full"], { prompts: { tmpp: "Look" } }, undefined, /^\/tmp is full$/],
+      [["run", "/somewhere else"], { prompts }, undefined, /^\/somewhere else$/],
       [["run", "explain /plan"], {}, undefined, /^explain \/plan$/],
     ];
   for (const [args, more, only, text] of cases) {
@@ -88,11 +89,13 @@ Deno.test("vis run refuses the other commands of interactive mode without a call
     ["/resum", "Cannot run /resum: Vis has no command, prompt or skill of this name; did you mean /resume?"],
     ["/doctor", "Cannot run /doctor: Vis has no command, prompt or skill of this name; Vis has vis doctor"],
     ["/login", "Cannot run /login: Vis has no command, prompt or skill of this name; Vis has vis auth login"],
+    ["/tidyy a.js", "Cannot run /tidyy: Vis has no command, prompt or skill of this name; did you mean /tidy?"],
+    ["/reviw HEAD~1", "Cannot run /reviw: Vis has no command, prompt or skill of this name; did you mean /review?"],
     ["/bogus", "Cannot run /bogus: Vis has no command, prompt or skill of this name; vis help lists the commands"],
     ["/plan", 'Cannot send /plan: it has no words; write a request, such as "/plan Split this module"'],
   ] as const;
   for (const [request, error] of cases) {
-    const { code, err, text } = await run(["run", request]);
+    const { code, err, text } = await run(["run", request], { prompts: { tidy: "Tidy $ARGUMENTS" } });
     assert.deepEqual([code, err, text], [2, `vis: ${error}\n`, undefined]);
   }
 });
