@@ -124,7 +124,7 @@ export const ConfigSchema = z.strictObject({
     "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe(
-    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset. Without these, Vis uses the first chat model that ollama, lmstudio or vllm lists; of another service, it uses only a listed model that it knows",
+    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset. Without these, Vis uses the first chat model that ollama, lmstudio or vllm lists; of another service, Vis uses only a listed model that Vis knows",
   ),
   localServers: z.boolean().default(true).describe(
     "Whether Vis looks for Ollama, LM Studio and vLLM on this machine. Vis looks for them in vis auth login, in /model, and without a configured provider or a key for the model",
@@ -144,11 +144,11 @@ export const ConfigSchema = z.strictObject({
   }).prefault({}),
   budget: z.strictObject({
     iterations: positive.default(4).describe(
-      "Number of steps in the first budget of a request. The budget grows while steps make progress, and if the model asks for more steps. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Number of steps in the first budget of a request. The budget grows while steps make progress, and if the model asks for more steps. At the limit, the model gets one last call, and the request ends",
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If you do not set this key, your own budget.iterations replaces a smaller default, and a request that sets its own budget, for example with --max-iterations or --more, has no maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, even if the steps make progress; null for no limit. The first four steps without a result do not count. If you do not set this key, your own budget.iterations replaces a smaller default, and a request that sets its own budget, for example with --max-iterations or --more, has no maximum. At the limit, the model gets one last call, and the request ends",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further model call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
@@ -286,7 +286,7 @@ export const ConfigSchema = z.strictObject({
     network: z.boolean().default(false).describe("Whether the commands of hooks may use TCP and UDP to any address"),
   }).prefault({}),
   modelCatalog: z.url({ protocol: /^https?$/ }).default("https://models.dev/api.json").describe(
-    "Address of a catalogue in the format of models.dev, from which vis models --refresh takes prices and context sizes",
+    "Address of a catalogue in the format of models.dev, from which vis models --refresh takes the data of models, such as prices",
   ),
   update: z.strictObject({
     from: z.string().min(1).refine(

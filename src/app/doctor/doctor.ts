@@ -89,12 +89,12 @@ function settingsFix(error: ConfigError): string {
     return "Correct the file, or let Vis read it; for a file in Vis's own folder, you can also set VIS_HOME to another folder";
   }
   if (error.code === "syntax") return "Correct the file: it must be JSON with comments";
-  return error.advice || "Correct the variable; vis help run lists the variables of the environment";
+  return error.advice || "Correct this, and run vis doctor again";
 }
 
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const given = layers.filter(({ layer }) => layer === "user" || layer === "project" || layer === "run");
-  const found = given.map(({ where }) => where("")).join(", ") || "no settings file; all defaults apply";
+  const found = given.map(({ where }) => where("")).join(", ") || "no settings file";
   const checks: CheckResult[] = [{ name: "settings", state: "ok", found, fix: "" }];
   for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
     checks.push({ name: "settings", state: "warn", found: note, fix: "Remove the setting from the file" });
@@ -281,7 +281,7 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
     const at = `provider: ${name}`;
     if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
     if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
-    const fix = `Requests work without this provider; check its address, or save its key with vis auth login ${name}`;
+    const fix = `Check its address, or save its key with vis auth login ${name}`;
     return { name: at, state: "warn", found: reach?.found ?? "not checked", fix };
   });
 }

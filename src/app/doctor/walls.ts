@@ -35,7 +35,7 @@ export async function diagnoseSandbox(
   } catch (error) {
     const fix = launcher.length > 0
       ? "No block can run until sandbox.launcher is corrected; vis config explain sandbox.launcher shows this setting"
-      : "No block can run until the sandbox starts; vis logs shows the messages of the sandbox";
+      : "No block can run until the sandbox starts";
     return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, fix }];
   }
   const walls = wallChecks(probes, { require, os: Deno.build.os });

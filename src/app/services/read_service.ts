@@ -57,12 +57,12 @@ export async function readService<R extends ServiceRequest>(given: R, parts: Ser
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {
     throw new UsageError(
-      "Cannot use --root: the locked profile opens no repository; leave out --root, or choose the profile open",
+      "Cannot use --root: the locked profile opens no repository; leave out --root, or choose the open profile",
     );
   }
   if (locked && given.addDir) {
     throw new UsageError(
-      "Cannot use --add-dir: the locked profile opens no other folder; leave out --add-dir, or choose the profile open",
+      "Cannot use --add-dir: the locked profile opens no other folder; leave out --add-dir, or choose the open profile",
     );
   }
   const request = { ...given, locked };

@@ -126,6 +126,6 @@ async function read(path: string): Promise<ServerToken> {
 
 function unusable(path: string, error: unknown, fault = fileFault(error)): ConfigError {
   return new ConfigError(
-    `Cannot use token file ${path}: ${fault}; choose another with --token-file or VIS_TOKEN`,
+    `Cannot use token file ${path}: ${fault}; choose another with --token-file`,
   );
 }

@@ -102,7 +102,7 @@ export async function telegramHook(
   await Promise.race([started, REAL_BOT_CLOCK.sleep(FIRST_MS, late.signal)]).finally(() => late.abort());
   return {
     hooks: { [path]: async (asked) => await bot?.receive(asked) ?? new Response("", { status: 503 }) },
-    notes: [`the bot of Telegram answers at ${webhookUrl}`],
+    notes: [`the address of the Telegram bot is ${webhookUrl}`],
     close: async () => {
       abort.abort();
       await started.catch(() => {});

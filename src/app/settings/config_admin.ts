@@ -527,7 +527,7 @@ function secretAdvice([top = "", ...below]: readonly string[], value: unknown = 
 
 function secretRefused(key: string, at: readonly string[], value: unknown): UsageError {
   return new UsageError(
-    `Cannot save ${key} in a settings file: its value would be a secret; ${secretAdvice(at, value)}`,
+    `Cannot save ${key} in a settings file: its value looks like a secret; ${secretAdvice(at, value)}`,
   );
 }
 
@@ -535,7 +535,7 @@ const RUN_FLAG = "--set", RUN_EXAMPLE = "--set budget.iterations=8";
 
 function secretOfRun(key: string, at: readonly string[], value: unknown): UsageError {
   return new UsageError(
-    `Cannot use ${RUN_FLAG} ${key}: its value would be a secret, which other users can see in the process list; ` +
+    `Cannot use ${RUN_FLAG} ${key}: its value looks like a secret, which other users can see in the process list; ` +
       secretAdvice(at, value),
   );
 }

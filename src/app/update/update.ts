@@ -91,7 +91,7 @@ async function verified(
   const fault = key.fault(bytes, signature);
   if (fault !== null) {
     throw new UsageError(
-      `Cannot trust the signature of ${name}: ${fault}, and Vis changed nothing; check --from and --key`,
+      `Cannot trust the signature of ${name}: ${fault}, and Vis changed nothing; check the address and the public key`,
     );
   }
   return bytes;

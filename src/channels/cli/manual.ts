@@ -144,12 +144,12 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     {
       term: "VIS_BASE_URL",
       about:
-        "URL of an OpenAI-compatible server, including /v1; with VIS_PROVIDER or --provider, URL of that provider instead",
+        "URL of an OpenAI-compatible server, including /v1; if you choose one provider, as with --provider, URL of that provider instead",
     },
     {
       term: "VIS_API_KEY",
       about:
-        "key of the server at VIS_BASE_URL, or else of the only provider that is chosen or set; without both, key of " +
+        "key of the server at VIS_BASE_URL, or else of the only provider that is chosen or set; without a provider, key of " +
         "OpenAI. Other variables have keys of one provider, such as ANTHROPIC_API_KEY",
     },
     { term: "VIS_MODEL", about: "default model: model or provider/model" },
@@ -167,7 +167,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
       term: "VIS_TOKEN",
       about: "bearer token of vis serve, unless --token, --token-file, --tokens or server.tokensFile gives another",
     },
-    { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
+    { term: "VIS_TELEGRAM_TOKEN", about: "token of the Telegram bot" },
     { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },
     { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of at least this level as JSON to stderr" },
     {
@@ -181,7 +181,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: ".vis/config.jsonc", about: "settings of a workspace; some keys need your trust (vis config trust)" },
     {
       term: "$VIS_HOME/auth.json",
-      about: "API keys, logins and tokens; on Linux and macOS, only its owner may read the file",
+      about: "keys and tokens that vis auth login saves; on Linux and macOS, only its owner may read the file",
     },
     { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs, unless another database is set" },
     { term: "$VIS_HOME/extensions", about: "your extensions; vis extensions add copies an extension there" },

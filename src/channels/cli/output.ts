@@ -32,7 +32,7 @@ export const EXIT_CODES: readonly { readonly term: string; readonly about: strin
   {
     term: "1",
     about:
-      "another failure than those below: for example, the request failed or reached a limit, its branch was busy, a check failed, or a search found nothing",
+      "a failure without a code of its own: for example, the request failed or reached a limit, its branch was busy, a check failed, or a search found nothing",
   },
   { term: "2", about: "invalid usage: an option, an argument or an input is invalid" },
   {

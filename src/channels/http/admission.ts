@@ -95,7 +95,10 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
     );
   }
   if (coding === "chunked" && !chunked) {
-    throw new Problem("Cannot read the body: the request has no Content-Length; send one", LENGTH_REQUIRED);
+    throw new Problem(
+      "Cannot read the body: its transfer encoding is chunked; send a Content-Length instead",
+      LENGTH_REQUIRED,
+    );
   }
   if (coding === "chunked") return;
   const detail = `Cannot read the body: its transfer encoding is ${coding.slice(0, 50)}; send it without an encoding`;
@@ -116,7 +119,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
     throw new Problem(
-      `Cannot read the headers: they have ${bytes} bytes, more than the limit of ${limits.headerBytes}; send fewer headers`,
+      `Cannot read the headers: they have ${bytes} bytes, more than the limit of ${limits.headerBytes}; send fewer or shorter headers`,
       {
         kind: "too-large",
         status: 431,

@@ -74,7 +74,7 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   const allowed = methods.filter((method) => method !== "HEAD");
   return failed(
     c,
-    new Problem(`Cannot use method ${c.req.method}: the path allows only ${allowed.join(", ")}`, {
+    new Problem(`Cannot use method ${c.req.method}: the path does not have it; use ${allowed.join(" or ")}`, {
       kind: "method-not-allowed",
       headers: { allow: allowed.join(", ") },
     }),

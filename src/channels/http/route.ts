@@ -154,7 +154,7 @@ export function servedWorkspace(parts: Served, workspace = parts.workspace): str
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
   const isId = /^[0-9a-f-]{8,36}$/.test(id);
   const why = id.length < 36
-    ? "none or several conversations have an id that begins like this; send the whole id"
+    ? "no conversation has this id, or several ids begin with it; send the whole id"
     : undefined;
   return await existing(
     `conversation ${id.slice(0, 100)}`,

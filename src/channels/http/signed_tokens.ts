@@ -88,7 +88,7 @@ function faultOf(error: errors.JOSEError): string {
   if (error instanceof errors.JOSEAlgNotAllowed) return `its signature uses none of ${ALGORITHMS.join(", ")}`;
   if (error instanceof errors.JWKSNoMatchingKey) return "its issuer has no key for it";
   if (error instanceof errors.JWKSMultipleMatchingKeys) {
-    return "its header has no kid, and several keys of its issuer fit";
+    return "several keys of its issuer fit its header";
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return "its signature does not fit the key of its issuer";
   return "it is not a JSON Web Token that this server can read";

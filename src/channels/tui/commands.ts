@@ -275,7 +275,7 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
   );
 }
 
-const NO_CHANGES = "No request of this conversation has changed a file";
+const NO_CHANGES = "No request of this conversation has file changes to show";
 
 async function showChanges(words: string, { chat, panels, uncommitted }: CommandParts): Promise<void> {
   const { act } = panels;

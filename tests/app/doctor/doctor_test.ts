@@ -98,7 +98,7 @@ Deno.test("doctor() takes the cause of a fault from its code, not from its words
     assert.match(named?.fix ?? "", /^choose one of openai, /);
     assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.fix, "did you mean openai?");
     const url = await fault({ VIS_BASE_URL: "Cannot read x.jsonc" });
-    assert.equal(url.fix, "Correct the variable; vis help run lists the variables of the environment");
+    assert.equal(url.fix, "Correct this, and run vis doctor again");
     await write("work/.vis/config.jsonc", '{ "model": 3 }');
     assert.match(
       (await fault()).fix,

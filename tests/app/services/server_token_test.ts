@@ -61,11 +61,11 @@ Deno.test("serverToken() refuses a token that could be guessed or not be sent, a
     await assert.rejects(serverToken({}, { ...at, env: { VIS_TOKEN: "short" } }), { name: "ConfigError" });
     await assert.rejects(
       serverToken({ tokenFile: folder }, at),
-      /Cannot use token file .*: it is a folder; .*VIS_TOKEN/,
+      /Cannot use token file .*: it is a folder; choose another with --token-file$/,
     );
     await assert.rejects(
       serverToken({ tokenFile: join(folder, "missing", "t") }, at),
-      /Cannot use token file .*missing\/t: its folder does not exist; .*VIS_TOKEN/,
+      /Cannot use token file .*missing\/t: its folder does not exist; choose another with --token-file$/,
     );
     await assert.rejects(Deno.stat(join(folder, "missing")), Deno.errors.NotFound);
     await assert.rejects(

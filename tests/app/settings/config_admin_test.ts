@@ -156,15 +156,15 @@ Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the proc
       ["shell.network=maybe", /^Cannot set shell\.network: /],
       [
         "baseUrl=https://me:hunter2@host.example/v1",
-        /^Cannot use --set baseUrl: its value would be a secret, which other users can see in the process list; use an address without a user name, a password and a key$/,
+        /^Cannot use --set baseUrl: its value looks like a secret, which other users can see in the process list; use an address without a user name, a password and a key$/,
       ],
       [
         "database=postgres://me:hunter2@host.example/vis",
-        /^Cannot use --set database: its value would be a secret.*; omit the password, and set VIS_DATABASE_PASSWORD/,
+        /^Cannot use --set database: its value looks like a secret.*; omit the password, and set VIS_DATABASE_PASSWORD/,
       ],
       [
         "extensions.config.vis.mcp.servers.a.env.TOKEN=hunter2hunter2",
-        /^Cannot use --set .*TOKEN: its value would be a secret.*write \$\{auth:NAME\} instead of the secret/,
+        /^Cannot use --set .*TOKEN: its value looks like a secret.*write \$\{auth:NAME\} instead of the secret/,
       ],
     ];
     for (const [given, says] of cases) {
@@ -623,7 +623,7 @@ Deno.test("AppConfigAdmin sets, explains and unsets the settings of an added ext
       [
         'extensions.config["com.acme.issues"].token',
         "abcdef",
-        /Cannot save .* in a settings file: its value would be a secret/,
+        /Cannot save .* in a settings file: its value looks like a secret/,
       ],
     ];
     for (const [one, word, why] of refused) {

@@ -82,7 +82,7 @@ test("update() refuses signatures that do not belong to the file or the key", as
     await refuses(
       release,
       UsageError,
-      /^Cannot trust the signature of .*: it does not match the file, and Vis changed nothing; check --from and --key$/,
+      /^Cannot trust the signature of .*: it does not match the file, and Vis changed nothing; check the address and the public key$/,
     );
     await release.sign(name, { ...OTHER_KEY, id: new Uint8Array(8) });
     await refuses(release, UsageError, /key 0000000000000000 made it instead of key 7766554433221100/);
@@ -106,7 +106,11 @@ test("update() refuses a file that was changed after it was signed", async (rele
     const bytes = await Deno.readFile(join(release.folder, name));
     bytes[bytes.length - 1]! ^= 1;
     await Deno.writeFile(join(release.folder, name), bytes);
-    await refuses(release, UsageError, /it does not match the file, and Vis changed nothing; check --from and --key/);
+    await refuses(
+      release,
+      UsageError,
+      /it does not match the file, and Vis changed nothing; check the address and the public key/,
+    );
   }
 });
 
@@ -132,7 +136,11 @@ test("update() refuses a signed archive that the index does not name", async (re
 test("update() refuses an archive that ends early", async (release) => {
   const bytes = await Deno.readFile(join(release.folder, ARCHIVE));
   release.answer = (name) => name === ARCHIVE ? new Response(bytes.slice(0, -9)) : null;
-  await refuses(release, UsageError, /it does not match the file, and Vis changed nothing; check --from and --key/);
+  await refuses(
+    release,
+    UsageError,
+    /it does not match the file, and Vis changed nothing; check the address and the public key/,
+  );
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const served = listener.accept().then(async (connection) => {
     await connection.read(new Uint8Array(4096));

@@ -43,7 +43,7 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
     };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (
-        const [command, told] of [["diff", /No request of this conversation has changed a file/], [
+        const [command, told] of [["diff", /No request of this conversation has file changes to show/], [
           "undo",
           /Nothing to undo/,
         ], [
@@ -498,7 +498,7 @@ Deno.test("/diff shows the uncommitted changes if no request has changes, and /d
       const [typed, text, told] of [
         ["/diff all", null, /Cannot show the uncommitted changes: git failed/],
         ["/diff all", new Error("Cannot show them: start Vis in mono"), /Cannot show them: start Vis in mono/],
-        ["/diff", "", /No request of this conversation has changed a file, and git\s+shows\s+no\s+uncommitted/],
+        ["/diff", "", /No request of this conversation has file changes to show, and git\s+shows\s+no\s+uncommitted/],
         ["/diff all", "", /No uncommitted change/],
         ["/diff it", "", /Write \/diff, or \/diff all/],
       ] as const

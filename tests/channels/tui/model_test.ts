@@ -118,7 +118,7 @@ Deno.test("a request that is typed into the list of models is sent after the cho
   await withScreen([final("Four tests")], withoutModel().options, async ({ screen, engine }) => {
     await screen.until("model-1");
     screen.type("Fix the tests");
-    await screen.until(/No model is called “Fix the tests”[^]*Enter keeps it as your request/);
+    await screen.until(/No listed model matches “Fix the tests”[^]*Enter keeps it as your request/);
     screen.type("\r");
     await screen.until(/filter: name of a model[^]*model-1[^]*Vis then sends your request[^]*Fix the tests/);
     screen.type("\r");
@@ -132,7 +132,7 @@ Deno.test("the beginning of a request before the screen, and its end in the list
   await withScreen([final("Four tests")], { ...options, early: "Fix the te" }, async ({ screen }) => {
     await screen.until(/model-1[^]*Fix the te/);
     screen.type("sts of all");
-    await screen.until(/No model is called/);
+    await screen.until(/No listed model matches/);
     screen.type("\r");
     await screen.until("Fix the tests of all");
     screen.type("\r");

@@ -41,7 +41,7 @@ async function qrText(
   { isSeen, color }: { readonly isSeen: boolean; readonly color: boolean },
 ): Promise<string> {
   const fault = url === undefined
-    ? "no other machine reaches the server; set server.hosts to an IP address of this machine, and add --host 0.0.0.0"
+    ? "Vis knows no address for other machines; set server.hosts to an IP address of this machine, and use --host 0.0.0.0"
     : isSeen
     ? ""
     : "stdout or stderr is not a terminal";
@@ -54,7 +54,8 @@ async function qrText(
     const line = above.map((isDark, at) => " ▄▀█"[2 * Number(!isDark) + Number(!(below[at] ?? false))]).join("");
     lines.push(color ? `\x1b[97;40m${line}\x1b[0m` : line);
   }
-  return `${lines.join("\n")}\nvis · scan the code with a phone: it contains the token, so show it to nobody\n`;
+  const secret = token === null ? "" : ": it contains the token, so show it to nobody";
+  return `${lines.join("\n")}\nvis · scan the code with a phone${secret}\n`;
 }
 
 function howToSignIn({ url, token, tokenFrom }: RunningServer, isSeen: boolean): readonly string[] {

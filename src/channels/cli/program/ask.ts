@@ -38,7 +38,7 @@ function addRun(program: Command, { services, io, finish, commandNamed }: Contex
     );
   run.option(
     "--more",
-    `give ${MORE_TEXT} to the last request, if it stopped at its step limit; if budget.ceiling is set, it is the maximum`,
+    `continue the last request with ${MORE_TEXT}, if it stopped at its step limit; a lower budget.ceiling that you set reduces this number`,
     false,
   )
     .option(
@@ -149,7 +149,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps before the model must ask for more, without the first four steps that have no result; this number does not grow automatically (default: budget.iterations, which grows)",
+      "number of steps before the model must ask for more; the first four steps without a result do not count (default: budget.iterations, which can grow)",
       positiveInteger,
     )
     .option(

@@ -62,7 +62,7 @@ export const FLAGS = {
   ],
   set: [
     "--set <key=value>",
-    "set a value for this run only, as vis config set spells it; overrides settings files and the environment (repeatable)",
+    "change a setting for this run only; KEY and VALUE are as in vis config set (repeatable)",
     collected,
   ],
   json: ["--json", "print JSON", false],

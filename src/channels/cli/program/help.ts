@@ -17,7 +17,7 @@ function addHelp(program: Command, context: Context): void {
   const { services, io } = context;
   program.command("doctor")
     .description(
-      "test the sandbox walls, settings, database, providers and extensions on this machine, and suggest fixes",
+      "test this installation, such as its sandbox walls, settings and providers, and suggest fixes",
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
@@ -26,7 +26,7 @@ function addHelp(program: Command, context: Context): void {
     .addOption(
       new Option(
         "--report",
-        "print only facts about the system and its walls for a bug report, without your names, keys and paths",
+        "print only facts about the system and its walls for a bug report, without names, keys and paths that Vis recognizes as yours",
       )
         .conflicts("json").default(false),
     )

@@ -64,7 +64,7 @@ function addConversations(program: Command, context: Context): void {
 
 function addChanges(group: Command, context: Context): void {
   group.command("fork")
-    .description("create a branch that continues from an earlier point, and print the id of the branch")
+    .description("create a branch that begins at a point of another branch, and print the id of the new branch")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix of at least 8 characters is enough")
     .option("--at <iteration>", "fork after this step, N or REQUEST.STEP; 0 means the beginning (default: the end)")
     .option(...FLAGS.json)
@@ -80,7 +80,7 @@ function addChanges(group: Command, context: Context): void {
     .option(...FLAGS.provider)
     .option(
       "--max-iterations <n>",
-      "steps before the model must ask for more, without the first four steps that have no result; this number does not grow automatically (default: budget.iterations, which grows)",
+      "number of steps before the model must ask for more; the first four steps without a result do not count (default: budget.iterations, which can grow)",
       positiveInteger,
     )
     .addOption(
@@ -94,7 +94,9 @@ function addChanges(group: Command, context: Context): void {
     .option("-v, --verbose", "print the code and the results of each block on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
-    .description("rename a branch, and the branches with the same title that you have not renamed")
+    .description(
+      "rename a branch, and the other branches of the conversation that have the same title, unless you renamed them",
+    )
     .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)
@@ -184,7 +186,10 @@ function addPrompt(program: Command, { services, io, finish, commandNamed }: Con
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
-    .option(...FLAGS.cwd)
+    .option(
+      "--cwd <dir>",
+      "workspace folder (default: folder of the conversation if it exists, or else the current folder)",
+    )
     .option(...FLAGS.set)
     .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {

@@ -61,8 +61,8 @@ these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
 default, Vis uses the file $VIS_HOME/server-token. If the file is missing, Vis
 creates it with a new token. --tokens and server.tokensFile name a list of
 tokens instead.
-With --host 0.0.0.0, the server accepts only localhost, 127.0.0.1, ::1 and the
-hosts in server.hosts: vis config set server.hosts vis.example.org
+With --host 0.0.0.0, other machines need a name of this server in server.hosts:
+vis config set server.hosts vis.example.org
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
 for server.shutdownMs; a second signal, except SIGHUP, stops the server at once.`;
 
@@ -109,10 +109,10 @@ Examples:
   vis telegram --cwd ~/project
   vis telegram allow 123456789     the bot sends refused users their id
 
-Only users and groups in telegram.allow may use the bot. In the profile open,
+Only users and groups in telegram.allow may use the bot. In the open profile,
 /model chooses another model for a chat. After Ctrl-C or SIGTERM, running
 requests may continue for telegram.shutdownMs. At its next start, the bot runs
-interrupted requests again.`;
+interrupted requests again, up to three runs in all.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);

@@ -18,7 +18,7 @@ function addProviders(program: Command, context: Context): void {
     .description(
       "list the providers of a request in their order, and then other providers with a key or an entry in the settings",
     )
-    .option("--check", "check whether the listed providers respond; after a failed check, the exit code is 1", false)
+    .option("--check", "check whether the listed providers respond", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
@@ -26,7 +26,7 @@ function addProviders(program: Command, context: Context): void {
     .option("--provider <name>", "list only models of this provider (default: the providers that a request uses)")
     .option(
       "--refresh",
-      "renew prices and context sizes from the catalogue that modelCatalog names, instead of listing models",
+      "renew the data of models, such as prices, from the catalogue that modelCatalog names, instead of listing models",
       false,
     )
     .addOption(output())
@@ -118,9 +118,9 @@ Examples:
 
 Flags override --set, which overrides the environment. The environment overrides
 the workspace's file, which overrides your own file. Vis adds the patterns of
-secrets and the denials of the workspace's file to your own. With --project, Vis
-writes only keys that need no trust. Save API keys with vis auth login, not in
-these files.`;
+secrets and the denials of the workspace's file to your own. Of context, this
+file can only lower the limits. With --project, Vis writes only keys that need
+no trust. Save API keys with vis auth login, not in these files.`;
 
 function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(
@@ -141,7 +141,7 @@ function addExtensions(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).showExtension));
   add(
     "check",
-    "load the extensions of a folder, check their code, and run their nudges and the calls of checks.json; without a path, load all extensions and check their commands",
+    "check the extensions of a folder, and run their nudges and the calls of checks.json; without a path, check whether all extensions load",
   )
     .argument("[path]", "folder with a vis.json (default: all extensions that load in this workspace)")
     .option("--watch", "check the folder again after each change of a file, until Ctrl-C; needs a path", false)

@@ -174,7 +174,7 @@ export class ModelPicker extends BasePanel {
     const isRequest = present.model === "" && [...demo, ...others, ...own].length === 0;
     const told = isRequest && (this.#waitsFor === "" || this.#isSentence(typed)) ? AS_REQUEST : this.#waitsFor;
     const missing: readonly Item[] = isMissing
-      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told }]
+      ? [{ kind: "provider", name: `No listed model matches “${flat(typed, 60)}”`, told }]
       : [];
     this.#request = told === AS_REQUEST && isMissing ? typed : "";
     const listed = logins[0]?.name === typed ? [...others, ...items, ...demo] : [...items, ...demo, ...others];

@@ -71,7 +71,9 @@ Deno.test("serveCommand() shows a QR code of the address for other machines, on 
     data.filter((_, row) => row % 2 === 0).map((row) => row.map((isDark) => Number(!isDark))).join(),
   );
   assert.match(await run(false), /Cannot show a QR code: stdout or stderr is not a terminal\n/);
-  assert.match(await run(true, { reached: [] }), /Cannot show a QR code: no other machine reaches the server/);
+  assert.match(await run(true, { reached: [] }), /Cannot show a QR code: Vis knows no address for other machines/);
+  assert.match(await run(true), /show it to nobody/);
+  assert.match(await run(true, { token: null }), /scan the code with a phone\n/);
 });
 
 Deno.test("serveCommand() gives a terminal the address that signs the user in", async () => {

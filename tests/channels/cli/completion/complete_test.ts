@@ -18,7 +18,7 @@ async function tab(words: readonly string[], services: Services = fakeServices()
 
 Deno.test("vis __complete offers commands with their descriptions, also of groups and of help", async () => {
   assert.deepEqual((await tab(["conv"])).values, ["conversations"]);
-  assert.match((await tab(["doc"])).lines[0] ?? "", /^doctor\ttest the sandbox walls/);
+  assert.match((await tab(["doc"])).lines[0] ?? "", /^doctor\ttest this installation/);
   assert.deepEqual((await tab(["conversations", "re"])).values, ["retry", "rename"]);
   assert.deepEqual((await tab(["help", "conversations", "sh"])).values, ["show"]);
   assert.ok(!(await tab([""])).values.includes("__complete"));

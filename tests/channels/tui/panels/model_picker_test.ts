@@ -103,7 +103,7 @@ Deno.test("ModelPicker uses a model that is in no list by its name", async () =>
   await rig.until(panel, /● b/);
   type(panel, ..."brand-new");
   assert.match(selected(panel), /use “brand-new” of one/);
-  assert.match(shown(panel), /No model is called “brand-new”/);
+  assert.match(shown(panel), /No listed model matches “brand-new”/);
   type(panel, KEYS.enter);
   assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
 });
@@ -114,7 +114,10 @@ Deno.test("ModelPicker explains a request that is typed before a model is chosen
   const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /Stopped/);
   type(panel, ..."Fix the tests");
-  assert.match(shown(panel), /No model is called “Fix the tests”\s+Enter keeps it as your request, .*\s+or the demo\n/);
+  assert.match(
+    shown(panel),
+    /No listed model matches “Fix the tests”\s+Enter keeps it as your request, .*\s+or the demo\n/,
+  );
   type(panel, KEYS.enter);
   assert.deepEqual(await rig.does("keep"), "Fix the tests");
   assert.doesNotMatch(shown(panel), /Fix the tests/);
