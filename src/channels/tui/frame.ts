@@ -200,19 +200,21 @@ interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
   readonly steps?: QueryProgress["spent"] | undefined;
-  readonly thinking?: RequestBudget["reasoning"];
+  readonly budget?: RequestBudget;
   readonly git: string;
   readonly home: string;
 }
 
 export function footerLine(
-  { session, spent, steps, thinking, git, home }: FooterFacts,
+  { session, spent, steps, budget, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
   const { walls, sentBytes } = spent;
   const parts = [
     session.model === "" ? "no model" : `${session.provider} ${session.model}`,
-    thinking ? `thinking ${thinking}` : "",
+    budget?.reasoning ? `thinking ${budget.reasoning}` : "",
+    budget?.costUsd ? `budget $${budget.costUsd}` : "",
+    budget?.steps ? `budget ${counted(budget.steps, "step")}` : "",
     walls === null ? "" : walls.length === 0 ? "no walls" : walls.length === WALLS ? "walled" : "partly walled",
     git === "" ? "" : `git ${git}`,
     steps ? `step ${steps.used} of ${steps.budget}` : spent.steps === 0 ? "" : amounts.count(spent.steps, "step"),

@@ -911,7 +911,7 @@ export class Screen implements PanelActions {
       input: (width) => this.#input.lines(width),
       footer: {
         ...{ session: this.#session, spent, steps: progress?.spent, git: this.#git },
-        ...{ thinking: this.chat.budget.reasoning, home: this.#parts.userHome },
+        ...{ budget: this.chat.budget, home: this.#parts.userHome },
       },
     };
   }

@@ -22,8 +22,8 @@ Deno.test("footerLine() shows model, walls, branch, steps, size, cost and folder
   );
   const { steps: _, ...idle } = facts;
   assert.match(
-    footerLine({ ...facts, thinking: "deep" }, { width: 80, theme }),
-    / model-9 · thinking deep · walled · /,
+    footerLine({ ...facts, budget: { reasoning: "deep", costUsd: 0.5, steps: 20 } }, { width: 120, theme }),
+    / model-9 · thinking deep · budget \$0\.5 · budget 20 steps · walled · /,
   );
   const at = (walls: string[]): string =>
     footerLine({ ...idle, git: "", spent: { ...facts.spent, walls } }, { width: 120, theme });
