@@ -217,8 +217,14 @@ class JobQueue {
     );
   }
 
-  async drain(): Promise<void> {
-    await this.#rows("UPDATE node SET draining = true WHERE id = $1", [this.#options.node]);
+  async drain(): Promise<boolean> {
+    const rows = await this.#rows(
+      `WITH own AS (UPDATE node SET draining = true WHERE id = $1)
+       SELECT FROM node WHERE id <> $1 AND NOT draining
+         AND heartbeat_at > clock_timestamp() - $2 * interval '1 millisecond' LIMIT 1`,
+      [this.#options.node, this.#options.times.leaseMs],
+    );
+    return rows.length > 0;
   }
 
   async leave(): Promise<void> {

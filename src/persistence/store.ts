@@ -419,8 +419,9 @@ export interface NodeStore {
   withdraw(queryId: string): Promise<boolean>;
   /** Has no effect after the store has the query. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** The node takes no more requests, and requests do not wait for this node. */
-  drain(): Promise<void>;
+  /** The node takes no more requests, and requests do not wait for this node. Resolves with whether another node
+   * takes requests. */
+  drain(): Promise<boolean>;
   /** Calls that need a lost server then reject instead of waiting. */
   giveUp(): void;
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;

@@ -1,4 +1,4 @@
-import { Cancelled } from "../../domain/errors.ts";
+import { BusyError, Cancelled } from "../../domain/errors.ts";
 import { withPatience } from "../../domain/kit/concurrency.ts";
 import { newId } from "../../domain/kit/ids.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
@@ -78,8 +78,9 @@ export class Node implements SharedQueries {
         this.#ask(event, { queryId, open, options });
         if (isOwnEnd(event)) return event.result;
       }
-      throw new Cancelled(
-        "Cannot return the answer: this node is shutting down, and another node continues the request",
+      throw new BusyError(
+        `Cannot return the answer: this server is shutting down, and request ${queryId} continues on another server or ` +
+          "after the restart; read its answer there, and do not send the request again",
       );
     } finally {
       for (const controller of open.values()) controller.abort();

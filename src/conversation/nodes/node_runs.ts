@@ -95,17 +95,21 @@ export class NodeRuns {
 
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** If the database does not respond, the node gives up its queries `endingMs` before the end of `graceMs`. */
+  /** Without another node, the queries may end until `endingMs` before the end of `graceMs`. If the database does not
+   * respond then, the node gives up its queries. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
-    this.#leaving.abort();
+    const untilEndingMs = Math.max(0, graceMs - endingMs);
+    if (untilEndingMs === 0) this.#leaving.abort();
     const timers = [
       setTimeout(() => this.#leaveAll(), graceMs),
       setTimeout(() => {
+        this.#leaving.abort();
         void settledWithin(nodes.waiting(), ANSWER_MS).then((answers) => answers || this.#leaveAll());
-      }, Math.max(0, graceMs - endingMs)),
+      }, untilEndingMs),
     ];
-    await nodes.drain().catch(this.#failed);
+    const hasOthers = await nodes.drain().catch(this.#failed);
+    if (hasOthers !== false) this.#leaving.abort();
     await this.#claiming;
     await Promise.all(Array.from(this.#running.values(), ({ left }) => left));
     await this.#parts.publisher.sent();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { StoreError, UsageError } from "../../../src/domain/errors.ts";
+import { faultOf, SHUTDOWN, StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
@@ -148,6 +148,52 @@ check("a node that ends gives up a silent database before the time is up", async
   between.mute();
   await one.node.drain(3_600_000, 3_600_000);
   await asked;
+});
+
+check("the only node gives its queries time to end, and another node takes them at once", async ({ start }) => {
+  const working = async (node: TestNode) => {
+    const { branch, conversations, store } = node.engine;
+    const step = Promise.withResolvers<void>();
+    const emit = ({ type }: QueryEvent): void => type === "iteration_started" ? step.resolve() : undefined;
+    const asked = conversations.ask(branch, "count", { ...quiet, emit });
+    asked.catch(() => {});
+    await step.promise;
+    const ended = async () => (await store.queries(branch.branchId)).at(-1)?.status;
+    return { asked, branch, ended };
+  };
+  const release = Promise.withResolvers<void>();
+  const replies = [{ text: replyJson("const a = 1"), after: release.promise }, replyJson([], { final: "{{a}}" })];
+  await using one = await start("one", replies);
+  const alone = await working(one);
+  const drained = one.node.drain(3_600_000, 1);
+  release.resolve();
+  await drained;
+  assert.deepEqual([await alone.ended(), (await alone.asked).answer], ["done", "1"]);
+
+  const again = Promise.withResolvers<void>();
+  await using two = await start("two", [{ text: replyJson("const b = 2"), after: again.promise }]);
+  const left = await working(two);
+  await using three = await start("three", [replyJson([], { final: "{{b}}" })]);
+  const leaving = two.node.drain(3_600_000, 1);
+  again.resolve();
+  await leaving;
+  assert.equal((await left.asked).answer, "2");
+  assert.equal(three.engine.provider.requests.length, 1);
+});
+
+check("a client of a query that continues after the shutdown reads this instead of a cancellation", async (rig) => {
+  const first = held();
+  await using one = await rig.start("one", [first.scripted]);
+  const { branch, conversations } = one.engine;
+  const controller = new AbortController();
+  const asked = conversations.ask(branch, "count", { ...quiet, signal: controller.signal });
+  await first.asked;
+  await one.node.drain(1);
+  controller.abort(SHUTDOWN);
+  await assert.rejects(
+    asked,
+    (error) => /continues on another server or after the restart/.test(faultOf(error)?.message ?? ""),
+  );
 });
 
 check("a request that cannot begin is refused where it was made", async ({ start }) => {
