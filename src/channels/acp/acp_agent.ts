@@ -266,7 +266,7 @@ async function typedRequest(text: string, prompts: () => ReturnType<Prompts>): P
   if (request?.text === "") throw withoutWords(name);
   if (request === null && (rest.trim() === "" || isTaken(name))) {
     throw new UsageError(
-      `Cannot run /${name}: an editor has no command, prompt or skill of this name; choose from the list of its commands`,
+      `Cannot run /${name}: it is not one of the commands for editors; choose a command from their list`,
     );
   }
   return request ?? { text };

@@ -142,7 +142,8 @@ Deno.test("neither a workspace nor the locked profile adds a folder", async () =
       /Cannot use --add-dir: the locked profile opens no/,
     );
     await Deno.writeTextFile(project, text);
-    const why = /readFolders cannot come from a workspace, even if you trust it; move it to your own config\.jsonc/;
+    const why =
+      /readFolders cannot come from a workspace, even if you trust it; move the key to your own config\.jsonc/;
     await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);
     await new ConfigTrust(at("home/.vis")).add({ path: project, text });
     await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);

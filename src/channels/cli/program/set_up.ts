@@ -213,7 +213,7 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbCheck));
   add(
     "stats",
-    "show the sizes of tables and content, the conversations with the most steps and versions of values, and the versions of schema, Vis and SQLite",
+    "show the sizes of tables and content, the conversations with the most steps and variable versions, and the versions of schema, Vis and SQLite",
   )
     .action(action(context, async () => (await load()).dbStats));
   add(
