@@ -101,7 +101,7 @@ Deno.test("an editor lists prompts and skills, which replace the command that th
       assert.match(sent(2), /\/tmp is full/);
       await assert.rejects(ask("/plan"), /it has no words/);
       await assert.rejects(ask("/undo"), /it is not one of the commands for editors/);
-      await assert.rejects(ask("/nosuch"), /no command, prompt or skill of this name/);
+      await assert.rejects(ask("/nosuch"), /it is not one of the commands for editors/);
       const [, { queryId = "", only = "" } = {}] = await engine.conversations.queries(
         await engine.conversations.byId(sessionId),
       );
