@@ -301,7 +301,12 @@ function evenOutputs(program: Command): void {
 
 function addOutput(command: Command): void {
   const format = LINES.includes(command.name()) ? "jsonl" : "json";
-  command.addOption(new Option("--output <format>", `${format} is the same as --json`).choices(["text", format]));
+  command.addOption(
+    new Option("--output <format>", `output format of stdout; ${format} is the same as --json`).choices([
+      "text",
+      format,
+    ]),
+  );
   command.hook("preAction", (_, acting) => {
     if (acting.opts()["output"] === format) acting.setOptionValue("json", true);
   });

@@ -159,7 +159,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--timeout <time>",
-      "stop the request after this time, such as 90s, 10m or 1h; a number alone means seconds (default: budget.wallMs)",
+      "time limit of the request, such as 90s, 10m or 1h; a number alone means seconds (default: budget.wallMs)",
       duration,
     );
 }

@@ -42,8 +42,8 @@ export function action<A extends readonly unknown[], F>(
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (env: VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (env: VIS_PROVIDER)"],
-  db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, VIS_DB)"],
-  storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)"],
+  db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, or else VIS_DB)"],
+  storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, or else VIS_DB)"],
   root: ["--root", "let Vis also change files of the repository around the workspace"],
   addDir: [
     "--add-dir <path>",

@@ -52,7 +52,7 @@ function addConversations(program: Command, context: Context): void {
     .option(...FLAGS.json)
     .option(
       "--db <path>",
-      "database that has the conversation: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)",
+      "database that has the conversation: a file, or postgres://… (env: VIS_DATABASE_URL, or else VIS_DB)",
     )
     .option("--cwd <dir>", "workspace folder, which Vis copies unless --in-place is set (default: current folder)")
     .addHelpText(

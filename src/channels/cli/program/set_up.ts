@@ -201,7 +201,7 @@ function addDb(program: Command, context: Context): void {
   const load = async () => await import("../commands/db.ts");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--db <path>", "database file; PostgreSQL does not work here (env: VIS_DATABASE_URL, VIS_DB)")
+      .option("--db <path>", "database file; PostgreSQL does not work here (env: VIS_DATABASE_URL, or else VIS_DB)")
       .option(...FLAGS.json);
   add("backup", "back up the database to a new file, even while requests run")
     .argument("<path>", "path of the new file, which must not exist")
