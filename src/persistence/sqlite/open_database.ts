@@ -152,11 +152,12 @@ function refuseOtherSchema(
   if (what !== undefined) throw damaged(path, { what });
 }
 
-/** Foreign keys are off. Returns null if another connection keeps the database in WAL mode. */
+/** Foreign keys are off. Returns null if another connection uses the database. Until the result is closed, no other
+ * connection can begin to. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
-    db.exec("PRAGMA journal_mode = DELETE");
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT");
     return db;
   } catch (error) {
     db.close();
