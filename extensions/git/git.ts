@@ -419,8 +419,10 @@ export function untrackedLoss(git: Git, paths: readonly string[], cannot: string
 /** This version of git introduced GIT_CONFIG_COUNT. */
 const OVERRIDES_FROM = [2, 31] as const;
 
-export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
-  if (!spawn) return [];
+export async function checkGit(
+  { spawn, spawnInWorkspace }: DoctorContext,
+): Promise<readonly DoctorCheck[]> {
+  if (!spawn || !spawnInWorkspace) return [];
   const name = "git";
   try {
     const { stdout } = await spawn(["git", "--version"]);

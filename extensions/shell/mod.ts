@@ -234,7 +234,7 @@ async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentVie
   return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 
-function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
+function checkShell({ config, spawn, spawnInWorkspace }: DoctorContext): readonly DoctorCheck[] {
   const { enabled, network, allow, deny } = config as z.infer<typeof settings>;
   const name = "shell";
   if (!enabled) return [{ name, state: "ok", found: "off", fix: "" }];
@@ -242,6 +242,7 @@ function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
     const fix = "See the line about commands; vis config set shell.enabled false turns the extension off";
     return [{ name, state: "fail", found: "on, but Vis cannot run commands", fix }];
   }
+  if (!spawnInWorkspace) return []; // The line about commands has the reason.
   const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
   return [{
     name,

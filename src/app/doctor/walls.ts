@@ -129,7 +129,7 @@ export async function diagnoseCommands(
         parts,
         root: rootOf(settings, env),
         spawn: runs ? spawn : null,
-        spawnInWorkspace: runs ? spawnInWorkspace : null,
+        spawnInWorkspace: runs && here === null ? spawnInWorkspace : null,
       }),
     ];
   } finally {

@@ -53,6 +53,7 @@ Deno.test(
       const [own] = found.filter(({ name }) => name === "commands");
       const said = `Cannot run commands: ${home} is your home folder; start Vis in another folder`;
       assert.deepEqual([own?.state, own?.found], ["warn", said]);
+      assert.ok(found.every(({ name }) => name !== "shell" && name !== "git"), "they are not active there");
     }),
 );
 
