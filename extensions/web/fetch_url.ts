@@ -17,6 +17,7 @@ interface FetchOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly configFile: string;
+  readonly runsCommands: boolean;
   readonly outside?: Outside;
 }
 
@@ -99,7 +100,7 @@ async function once(
   }
 }
 
-function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
+function allowedReach(url: URL, { rules, configFile, runsCommands }: FetchOptions): Reach {
   const reach = reachOf(url, rules);
   if (reach !== null) return reach;
   const plain = plainHost(url);
@@ -110,7 +111,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const list = isOwn(plain) ? "local" : "hosts";
   const cause = `the host ${name} is not in web.${list}`;
   const way = `the user can add it to web.${list} in ${configFile}`;
-  if (!LOOPBACK.test(plain)) throw new Error(`${cause}; ${way}`);
+  if (!LOOPBACK.test(plain) || !runsCommands) throw new Error(`${cause}; ${way}`);
   const command = JSON.stringify(`curl -sS ${url.href}`);
   throw advised(new Error(`${cause} (${way})`), `call a server of shell.start by await shell.run(${command})`);
 }

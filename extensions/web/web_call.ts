@@ -69,6 +69,7 @@ async function fetchPage(
       timeoutMs,
       signal: env.signal,
       configFile: configFileOf(env),
+      runsCommands: env.extensions?.some(({ namespace, active }) => namespace === "vis.shell" && active) ?? false,
       ...(outside ? { outside } : {}),
     });
   } catch (error) {

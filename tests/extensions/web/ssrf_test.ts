@@ -94,8 +94,13 @@ Deno.test("web.get() refuses a host without a rule, and explains how the user al
     get("https://api.example:8443/", { hosts: ["api.example"] }),
     /the host api\.example:8443 is not in web\.hosts/,
   );
+  const local = (shell: boolean) => {
+    const extensions = [{ namespace: "vis.shell", version: "1.0.0", active: shell }];
+    return callWeb({ ...view({}), extensions }, "http://localhost/a", { ...GET, outside });
+  };
+  await assert.rejects(local(false), /the user can add it to web\.local in \S+\.jsonc$/);
   await assert.rejects(
-    get("http://localhost/a"),
+    local(true),
     /the host localhost:80 is not in web\.local \(the user can add it to web\.local in \S+\); call a server of shell\.start by await shell\.run\("curl -sS http:\/\/localhost\/a"\)$/,
   );
   await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is reserved$/);
