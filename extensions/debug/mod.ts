@@ -55,7 +55,7 @@ const SHOWN = 5;
 
 function reader({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
   if (db) return db;
-  throw new Error("Cannot look at the conversation: this conversation has no database");
+  throw new Error("Cannot read the conversation: env.db is missing");
 }
 
 async function prompt(env: EnvironmentView) {

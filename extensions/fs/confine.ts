@@ -68,8 +68,8 @@ const OF_EXTENSIONS =
 function refuseFixed(place: WorkspacePath): WorkspacePath {
   if (isAbsolute(place.real)) {
     throw advised(
-      new RangeError(`Cannot change ${place.real}: it is in an added folder, which Vis only reads`),
-      "a command can change it with {write: [path]}, which asks the user; or ask the user to start Vis in a folder that " +
+      new RangeError(`Cannot change ${place.real}: it is in an added folder, which fs only reads`),
+      "change it with a command and {write: [path]}, or ask the user to start Vis in a folder that " +
         "contains both folders",
     );
   }
@@ -177,7 +177,10 @@ function deepestOf(wanted: string, path: string): { readonly real: string; reado
       return { real: Deno.realPathSync(at), rest: relative(at, wanted) };
     } catch (error) {
       if (error instanceof Deno.errors.FilesystemLoop) {
-        throw advised(new RangeError(`Cannot use ${path}: its links form a loop`), "name another path");
+        throw advised(
+          new RangeError(`Cannot use ${path}: it has too many links, or links in a loop`),
+          "name another path",
+        );
       }
       if (error instanceof Deno.errors.PermissionDenied) throw new RangeError(`Cannot use ${path}: access is denied`);
       if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") {

@@ -52,7 +52,7 @@ export type Call = readonly [name: string, ...args: unknown[]];
 
 export function spawnOf({ spawn }: EnvironmentView): Spawn {
   if (spawn) return spawn;
-  throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
+  throw new Error("Cannot use git: Vis starts no programs in the locked profile");
 }
 
 export class Git {

@@ -35,7 +35,7 @@ export async function inRepository(env: EnvironmentView, repo: string): Promise<
       ? "it is not below the workspace"
       : !isReal
       ? "it is missing, or its path has a link"
-      : "it has no .git folder of its own";
+      : "it has no .git folder with a repository";
     const other = isBelow(top, workspace) ? "" : `, or ${START_ABOVE}`;
     const advice = `${await adviceBelow(workspace) ?? "omit repo"}${other}`;
     throw advised(new Error(`Cannot use git in ${repo}: ${cause}`), advice);
@@ -74,7 +74,7 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   if (info === null) return null;
   if (info.isSymlink) {
     throw advised(
-      new Error("Cannot use git: .git of the workspace is a link"),
+      new Error(`Cannot use git: ${dot} is a link`),
       "ask the user to start Vis in the repository itself",
     );
   }
@@ -84,7 +84,7 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const outside = [gitDir, commonDir].find((folder) => !isWithin(folder, workspace));
   if (outside !== undefined && !await namesTop({ top: workspace, gitDir, commonDir })) {
     throw advised(
-      new Error(`Cannot use git: .git points to ${outside}, which does not name this folder as its worktree`),
+      new Error(`Cannot use git: ${dot} points to ${outside}, which does not name this folder as its worktree`),
       "ask the user to repair .git",
     );
   }

@@ -145,7 +145,7 @@ function timeOf(time: string | number | Date | undefined, key: string): number |
 
 function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
   if (db) return db;
-  throw new Error("Cannot look into the history: this conversation has no database");
+  throw new Error("Cannot read the history: env.db is missing");
 }
 
 async function newest(env: EnvironmentView, limit: number) {

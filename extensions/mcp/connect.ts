@@ -108,7 +108,7 @@ function stdioTransport(
   { name, config, onStderr, answers }: ConnectOptions & { readonly answers: ServerMessages },
 ): StdioTransport {
   if (!spawn) throw new ServerError(name, "Vis starts no programs in the locked profile; use a server with a url");
-  if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
+  if ("url" in config) throw new TypeError(`Cannot start MCP server ${name}: it has a url, not a command`);
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 

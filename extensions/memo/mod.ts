@@ -164,7 +164,7 @@ async function putMemo(
   { store }: MemoPlace,
   { memo: { id, text, at }, scope }: { readonly memo: Memo; readonly scope: MemoScope },
 ): Promise<void> {
-  if (!store) throw new Error("Cannot keep memos: this conversation has no database");
+  if (!store) throw new Error("Cannot keep memos: env.store is missing");
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 

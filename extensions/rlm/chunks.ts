@@ -39,8 +39,8 @@ function allTexts(texts: readonly unknown[]): string[] {
     throw advised(new Error(`Cannot merge the texts: ${lacks} failed (${reason})`), "ask for these texts again");
   }
   throw advised(
-    new TypeError(`Cannot merge the texts: the type of ${lacks} is not string, but ${typeof first}`),
-    "pass only texts",
+    new TypeError(`Cannot merge the texts: the type of ${lacks} is not string`),
+    "pass only strings",
   );
 }
 

@@ -147,7 +147,7 @@ export async function allowed(
   const { spawn } = env;
   if (!spawn) {
     throw new Error(
-      "Cannot run commands: Vis starts no programs in the locked profile; ask the operator of the server",
+      "Cannot run commands: Vis starts no programs in the locked profile",
     );
   }
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
@@ -242,7 +242,7 @@ async function refuseAdded(
   if (isWithin(folder, root) || !readFolders.some((one) => isWithin(folder, one))) return;
   const change = onlyReads ? "" : `, and {write: [${JSON.stringify(cwd)}]} asks the user to let it change files there`;
   throw advised(
-    new Error(`Cannot run a command in ${cwd}: it is in an added folder, which Vis only reads`),
+    new Error(`Cannot run a command in ${cwd}: it is in an added folder`),
     `begin the command with ${commandText(["cd", cwd], {})} &&${change}`,
   );
 }
@@ -341,14 +341,14 @@ async function approved(
   all ||= asksForAll;
   if (found && JSON.stringify(await look()) !== JSON.stringify(found)) {
     throw advised(
-      new Error("Cannot run the command: its program or folder changed after the question"),
+      new Error("Cannot run the command: its program or folder changed before the command began"),
       "run it again",
     );
   }
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
     throw advised(
-      new Error(`Cannot run the command with ${path}: after the question, it became a link to another place`),
+      new Error(`Cannot run the command with ${path}: a part of this path became a link before the command began`),
       "run it again",
     );
   }

@@ -61,7 +61,7 @@ async function skillsIn(
       const folder = `${root}/${name}`;
       if (!existsSync(`${folder}/SKILL.md`)) return null;
       if (within !== undefined && await realInside(within, folder) === null) {
-        return `it is a link out of ${within}`;
+        return `its path leads out of ${within}`;
       }
       const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD, secrets });
       return file === null ? UNREADABLE : skillOf(file.text, { name, folder });

@@ -108,7 +108,7 @@ async function read(
     if (near.length === 0) throw new Error(`Cannot read skill ${name}: Vis found no skills`);
     const nearest = `the nearest ${near.length === 1 ? "is" : "are"} ${near.join(", ")}`;
     throw advised(
-      new Error(`Cannot read skill ${name}: no skill has this name (${nearest})`),
+      new Error(`Cannot read skill ${name}: Vis found no skill with this name (${nearest})`),
       "skills.list() lists all",
     );
   }

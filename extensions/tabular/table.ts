@@ -13,13 +13,13 @@ export function parse(
 ): (Record<string, string> | string[])[] {
   if (typeof text !== "string") {
     throw refused(
-      `Cannot parse CSV: the value is of type ${typeof text}, not text`,
+      `Cannot parse CSV: the value is of type ${typeof text}, not string`,
       "pass the text, such as await fs.readFile(path)",
     );
   }
   if (PATH.test(text)) {
     throw refused(
-      `Cannot parse CSV: ${text} is a path`,
+      `Cannot parse CSV: ${text} looks like a path`,
       `pass the text of the file, such as await fs.readFile(${JSON.stringify(text)})`,
     );
   }
@@ -72,7 +72,9 @@ function recordsOf(text: string, separator: string): string[][] {
   let at = 0;
   while (at < text.length) {
     const isQuoted = text[at] === '"';
-    const [field, end] = isQuoted ? quotedField(text, at) : plainField(text, at, separator);
+    const [field, end] = isQuoted
+      ? quotedField(text, { from: at, record: records.length + 1 })
+      : plainField(text, at, separator);
     record.push(field);
     at = end;
     if (text[at] === separator) {
@@ -82,7 +84,7 @@ function recordsOf(text: string, separator: string): string[][] {
     }
     if (at < text.length && text[at] !== "\n" && text[at] !== "\r") {
       throw refused(
-        `Cannot parse CSV: record ${records.length + 1} has text after a closing quote, at character ${at}`,
+        `Cannot parse CSV: record ${records.length + 1} has text after a closing quote`,
         "double each quote inside a quoted field, or pass the right separator",
       );
     }
@@ -100,10 +102,15 @@ function plainField(text: string, from: number, separator: string): [string, num
   return [text.slice(from, end), end];
 }
 
-function quotedField(text: string, from: number): [string, number] {
+function quotedField(
+  text: string,
+  { from, record }: { readonly from: number; readonly record: number },
+): [string, number] {
   let end = text.indexOf('"', from + 1);
   while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
-  if (end < 0) throw refused(`Cannot parse CSV: the quote at character ${from} is not closed`, "add the closing quote");
+  if (end < 0) {
+    throw refused(`Cannot parse CSV: record ${record} has a quote that is not closed`, "add the closing quote");
+  }
   return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
 }
 

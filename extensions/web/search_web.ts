@@ -100,7 +100,7 @@ function notSearched({ host }: URL, status: number): string {
     ? "it refused with status 403; a SearXNG server needs json in search.formats of its settings.yml"
     : status >= 400
     ? `it failed with status ${status}`
-    : "its answer is not the JSON of a SearXNG search; check web.searchUrl";
+    : "its response is not the JSON of a SearXNG search; check web.searchUrl";
   return `Cannot search the web by ${host}: ${why}`;
 }
 

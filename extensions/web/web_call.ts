@@ -211,7 +211,10 @@ function bodyData(
     return { json: exactJson(text, readForeignJson(text, LIMITS)) };
   } catch (error) {
     if (error instanceof JsonTooLarge) {
-      throw advised(new RangeError(`Cannot parse the answer as JSON: ${error.what}`), 'use {as: "text"} for the text');
+      throw advised(
+        new RangeError(`Cannot parse the response as JSON: ${error.what}`),
+        'use {as: "text"} for the text',
+      );
     }
     return { text };
   }

@@ -293,7 +293,9 @@ export class BoundVariables {
 
   async bind(name: string, value: unknown, { by }: { readonly by: string }): Promise<void> {
     checkName(name, "bind");
-    if (this.#isTaken(name)) throw new TypeError(`Cannot bind ${name}: the sandbox uses this name; choose another`);
+    if (this.#isTaken(name)) {
+      throw new TypeError(`Cannot bind ${name}: the language or the sandbox uses this name; choose another`);
+    }
     const image = imageOf(name, { value, doc: `${MARK}${by}` });
     const { index, session, scopes, given, running } = this.#source;
     if (!running()) {

@@ -278,7 +278,7 @@ function largeTextStore({ db, location, busyMs, now }: Parts, converted: Convert
       try {
         if (isOwn && await encodingOf(db, large) === null) {
           throw new UsageError(
-            `Cannot read ${large}: the store has no such bytes; they were removed, or an export omitted them`,
+            `Cannot read ${large}: the store has no such bytes`,
           );
         }
         yield* largePieces(db, large);

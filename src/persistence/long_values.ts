@@ -406,7 +406,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
   let end = 0, at = 0;
   for (const [from, length, literal] of steps) {
     if (from + length > base.length || at + literal > literals.length) {
-      throw new RangeError("Cannot apply a difference: a step exceeds the base or the new bytes");
+      throw new RangeError("Cannot apply a difference: it names bytes outside the base or the new bytes");
     }
     value.set(base.subarray(from, from + length), end);
     value.set(literals.subarray(at, at + literal), end + length);

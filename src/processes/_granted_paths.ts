@@ -163,8 +163,7 @@ function namedPath(path: string): GrantedPath {
   const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: ${path} in a setting is not an absolute path of an existing file or folder; create it, or ` +
-      "correct the setting (vis config list)",
+    `Cannot run commands: the added folder ${path} is missing or unreachable; start Vis without it`,
   );
 }
 

@@ -40,7 +40,7 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
   if (!argv[0]) throw advised(new TypeError("Cannot run a command: it is empty"), "name a program");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
     throw advised(
-      new TypeError("Cannot run a command: an argument or a variable contains a NUL character"),
+      new TypeError("Cannot run a command: an argument or an environment variable contains a NUL character"),
       "remove the character",
     );
   }

@@ -372,7 +372,7 @@ class SchemaJudge {
 
   *#schema(schema: JsonSchema, value: JsonValue, at: Place): Generator<SchemaFault> {
     if (--this.#left < 0 || at.depth > MAX_VALUE_DEPTH) {
-      throw new RangeError("Cannot check the answer: its schema refers to itself endlessly, or is too complex");
+      throw new RangeError("Cannot check the answer: the check takes too many steps, or goes too deep");
     }
     if (schema === true) return;
     if (schema === false) return yield fault("must not exist", at);

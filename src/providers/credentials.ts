@@ -119,7 +119,7 @@ function refuseShared(path: string, mode: number | null): void {
 
 function parse(text: string, path: string): Stored {
   const broken = new ConfigError(
-    `Cannot read the keys in ${path}: vis auth did not write this format`,
+    `Cannot read the keys in ${path}: the file does not have the format of vis auth`,
     { advice: "remove the file and log in again" },
   );
   let value: unknown;

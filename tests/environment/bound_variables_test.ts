@@ -100,11 +100,11 @@ const REFUSED_NAMES: readonly (readonly [unknown, RegExp])[] = [
   [7, /Cannot bind 7: it is not the name/],
   ["x".repeat(300), /is not the name of a variable/],
   ["__proto__\u0000", /is not the name/],
-  ["$query", /Cannot bind \$query: the sandbox uses this name/],
-  ["results", /the sandbox uses this name/],
-  ["ext", /the sandbox uses this name/],
-  ["Map", /the sandbox uses this name/],
-  ["await", /the sandbox uses this name/],
+  ["$query", /Cannot bind \$query: the language or the sandbox uses this name/],
+  ["results", /the language or the sandbox uses this name/],
+  ["ext", /the language or the sandbox uses this name/],
+  ["Map", /the language or the sandbox uses this name/],
+  ["await", /the language or the sandbox uses this name/],
 ];
 
 Deno.test("bindVar() refuses names and values that cannot be variables, and nothing changes", async () => {

@@ -43,7 +43,7 @@ Deno.test("env.store: bytes of any size are read back unchanged, and are removed
       assert.notEqual(one, other);
       await own.dropBytes(one);
       await own.dropBytes(one);
-      await assert.rejects(read(own, one), /the store has no such bytes; they were removed/);
+      await assert.rejects(read(own, one), /the store has no such bytes$/);
       assert.ok(equal(await read(own, other), bytes), String(size));
       await own.dropBytes(other);
     }
@@ -70,7 +70,7 @@ Deno.test("env.store: vis db prune keeps bytes that a value refers to, however l
     await using again = await OwnStores.open(path);
     const now = again.of("test.a", "/a");
     assert.deepEqual([await read(now, short), await read(now, long)], [text("1"), text("2")]);
-    await assert.rejects(read(now, lost), /the store has no such bytes; they were removed/);
+    await assert.rejects(read(now, lost), /the store has no such bytes$/);
   }));
 
 async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

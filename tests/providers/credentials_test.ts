@@ -67,7 +67,7 @@ Deno.test("Credentials reports a foreign file without quoting it", async () => {
       await Deno.writeTextFile(path, text, { mode: 0o600 });
       await assert.rejects(new Credentials(path).all(), (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /vis auth did not write this format; remove the file and log in again/);
+        assert.match(error.message, /the file does not have the format of vis auth; remove the file and log in again/);
         assert.doesNotMatch(error.message, /4711/);
         return true;
       });

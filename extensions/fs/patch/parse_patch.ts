@@ -58,7 +58,7 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
   throw advised(
-    new Error("Cannot apply the patch: it names no file"),
+    new Error("Cannot apply the patch: Vis found no change to a file in it"),
     'start with "--- a/path", "+++ b/path", "@@ … @@", or use blocks of path, <<<<<<< SEARCH, =======, >>>>>>> REPLACE',
   );
 }
@@ -163,7 +163,9 @@ class PatchReader {
     }
     if (this.#head === null || !this.#head.isNamed) {
       throw advised(
-        new Error(`Cannot apply the patch: line ${start + 1} begins a hunk, but no line before it names a file`),
+        new Error(
+          `Cannot apply the patch: line ${start + 1} begins a hunk, but the lines above it name no file for it`,
+        ),
         "write --- a/PATH and +++ b/PATH above it",
       );
     }

@@ -224,8 +224,8 @@ export async function readFiles(
       total <= MAX_TOTAL ? entry : {
         path: entry.path,
         error:
-          `Cannot read ${entry.path}: with this file, the call has more than ${MAX_TOTAL} characters, the limit; ` +
-          "read the file in another call",
+          `Cannot read ${entry.path}: the files up to this file have more than ${MAX_TOTAL} characters, the limit ` +
+          "of a call; read it in another call",
       },
     );
   }
@@ -259,7 +259,10 @@ async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<W
     }
     const found = await findFiles(context, [one, ...excluded]);
     if (found.length === 0) {
-      paths.add({ path: one, error: `Cannot read ${one}: no file matches it; list the files with fs.glob` });
+      paths.add({
+        path: one,
+        error: `Cannot read ${one}: Vis found no file for this pattern; list the files with fs.glob`,
+      });
     }
     for (const path of found) paths.add(path);
   }

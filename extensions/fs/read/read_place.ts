@@ -178,7 +178,7 @@ function realFolder(path: string): string {
 
 export function refuseKeyFile(context: FsContext, { action, place }: SecretFile): void {
   if (context.conversationId === "" || !isKeyFile(context, place)) return;
-  throw new Error(`Cannot ${action} ${place.path}: it has keys of Vis, which Vis never gives to the model`);
+  throw new Error(`Cannot ${action} ${place.path}: Vis keeps its own keys in this file`);
 }
 
 export function isSecretPlace(context: FsContext, place: Pick<SecretFile["place"], "path" | "real">): boolean {

@@ -254,7 +254,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
     if (!(to.folder instanceof KernelFolder)) {
-      throw new TypeError("Cannot rename the file: its two folders belong to different kinds of trees");
+      throw new TypeError(`Cannot rename ${name}: the target folder is not a KernelFolder`);
     }
     const flags = to.keep ? RENAME_NOREPLACE : 0;
     this.kernel.rename({ folder: this.at, path: name }, { folder: to.folder.at, path: to.name, flags });

@@ -178,7 +178,7 @@ class PathFolder implements OpenFolder {
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
     if (!(to.folder instanceof PathFolder)) {
-      throw new TypeError("Cannot rename the file: its two folders belong to different kinds of trees");
+      throw new TypeError(`Cannot rename ${name}: the target folder is not a PathFolder`);
     }
     if (to.keep && to.folder.look(to.name) !== null) throw new Deno.errors.AlreadyExists(to.name);
     Deno.renameSync(join(this.#at, name), join(to.folder.#at, to.name));

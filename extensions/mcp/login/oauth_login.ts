@@ -25,7 +25,7 @@ export async function loginCommand(
     : server === undefined
     ? "no server has this name; vis mcp list shows all servers"
     : typeof url !== "string"
-    ? "it is a program, and only addresses have logins"
+    ? "it is a program, and only servers with a url have logins"
     : isSigned(headers)
     ? "its settings have an Authorization header, which Vis would use instead; remove the header"
     : "";

@@ -182,7 +182,7 @@ export class AskedPrograms {
     const now = await look();
     if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;
     throw advised(
-      new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question`),
+      new Error(`Cannot run ${clipped(name)}: its program or folder changed before the command began`),
       "run it again",
     );
   }
@@ -295,7 +295,7 @@ function questionOf(
   if (length > LONGEST_QUESTION) {
     throw advised(
       new Error(
-        `Cannot ask the user about this command: with its variables and input it has ${length} characters, more ` +
+        `Cannot ask the user about this command: with its environment variables and input it has ${length} characters, more ` +
           `than the limit of ${LONGEST_QUESTION}`,
       ),
       "write the command or its input to a file",

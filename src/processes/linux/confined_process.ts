@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "the program does not exist, or its interpreter does not",
   [EACCES]: "it is not executable, or commands may not run programs of its folder or disk",
   [ENOEXEC]: "it is not a program, and names no interpreter",
-  [E2BIG]: "an argument or a variable is longer than 128 KiB, or all together are too long for the system",
+  [E2BIG]: "an argument or an environment variable is longer than 128 KiB, or all together are too long for the system",
 };
 
 function refusedStart(name: string, errno: number): Error {

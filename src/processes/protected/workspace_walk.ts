@@ -135,8 +135,8 @@ export class WorkspaceWalk {
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
     if (!isWhole) {
       throw new Error(
-        `Cannot run commands: ${workspace} has more than ${MOST_FOLDERS} folders, ${MOST_NAMES} names or ` +
-          `${MOST_FOUND} unreadable folders, the limits of the search for files that may hold keys${advice}`,
+        `Cannot run commands: the search for files that may hold keys in ${workspace} reached a limit ` +
+          `(${MOST_FOLDERS} folders, ${MOST_NAMES} names or ${MOST_FOUND} unreadable folders)${advice}`,
       );
     }
     refuseOdd([...secrets.keys()], "the secret file");
@@ -148,8 +148,8 @@ export class WorkspaceWalk {
     }
     const tooMany = (count: number, limit: string): Error =>
       new Error(
-        `Cannot run commands: ${count < MOST_FOUND ? count : `over ${count}`} files may hold keys, and Vis ` +
-          `can ${limit}; shorten the setting secrets`,
+        `Cannot run commands: ${count < MOST_FOUND ? count : `at least ${count}`} files may hold keys, and Vis ` +
+          `can ${limit}; change the setting secrets`,
       );
     if (secrets.size > MOST_SECRETS) throw tooMany(secrets.size, `check at most ${MOST_SECRETS} of them`);
     const untracked = secrets.size === 0 ? [] : await this.#withoutTracked(workspace, secrets);

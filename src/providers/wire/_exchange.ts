@@ -86,7 +86,7 @@ export class HttpExchange {
     const { status } = response;
     if (!response.ok) {
       const text = await this.#start(this.#read(response), MAX_ERROR_BYTES).catch(() => "");
-      throw this.#refused({ ...said(text), status, headers: response.headers });
+      throw this.#refused({ ...said(text), status, isGuess: false, headers: response.headers });
     }
     if (response.body === null) throw this.#facts.failures.empty(status);
     return response;

@@ -35,35 +35,34 @@ export class Failures {
 
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
-    const at = this.#facts.endpoint.base;
+    const at = this.#facts.endpoint.base, withStatus = statusText(refusal);
     // Some local servers report a full context as their own failure, or without a status.
     const isContext = status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`);
     if (status === 413 && !isContext) {
       const message =
-        `Cannot get a reply from ${at}: it refused the model call as too large, with status 413${
+        `Cannot get a reply from ${at}: it refused the model call as too large${withStatus && `,${withStatus}`}${
           this.#said(text)
-        }; ask ` +
-        "about less at once";
+        }; ` +
+        "ask about less at once";
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if (isContext) {
-      const message = `Cannot fit the prompt into the model's context: ${at} refused the model call with status ` +
-        `${status}${this.#said(text)}; choose a model with a larger context or ask about less at once`;
+      const message = `Cannot fit the prompt into the model's context: ${at} refused the model call` +
+        `${withStatus}${this.#said(text)}; choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if ([400, 403, 500].includes(status) && FILTERED.test(`${code} ${text}`)) return this.declined(text, status);
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const { endpoint: { hasKey }, advice: { key } } = this.#facts;
       const why = hasKey
-        ? `it refused ${status === 403 ? "the key or its use" : "the key"} with status ${status}`
-        : `it refused access without a key, with status ${status}`;
+        ? `it refused ${status === 403 ? "the key or its use" : "the key"}${withStatus}`
+        : `it refused access without a key${withStatus && `,${withStatus}`}`;
       const message = `Cannot sign in to ${at}: ${why}${this.#said(text)}; ${hasKey ? "check" : "set"} ${key}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
-      const message =
-        `Cannot get a reply from ${at}: ${refusedText(asked)} with status ${status}, because the account has no ` +
+      const message = `Cannot get a reply from ${at}: ${refusedText(asked)}${withStatus}, because the account has no ` +
         `credit left or no active billing${this.#said(text)}; check the account`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
@@ -75,18 +74,18 @@ export class Failures {
   #unserved(refusal: ServiceError, refused: string): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
-    const at = this.#facts.endpoint.base;
+    const at = this.#facts.endpoint.base, withStatus = statusText(refusal);
     if (status === 407) return this.#byProxy();
     if (status === 429) {
       const advice = wait === null ? "try again later" : `it asks Vis to wait ${waitText(wait)}`;
-      const message = `Cannot get a reply from ${at}: ${refused} with status 429, too many requests${
+      const message = `Cannot get a reply from ${at}: ${refused}${withStatus}, too many requests${
         this.#said(text)
       }; ${advice}`;
       const brief = this.#brief("rate limit (429)", text);
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait, brief });
     }
     if (status >= 500 || status === 408) {
-      const message = `Cannot get a reply from ${at}: the server failed with status ${status}${
+      const message = `Cannot get a reply from ${at}: the server failed${withStatus}${
         this.#said(text)
       }; try again later`;
       const brief = this.#brief(`status ${status}`, text);
@@ -95,7 +94,7 @@ export class Failures {
     const { model, baseUrl } = this.#facts.advice;
     const reason = this.#said(text) || `, without a reason; check ${model} and ${baseUrl}`;
     return new ProviderError(
-      `Cannot get a reply from ${at}: ${refused} with status ${status}${reason}`,
+      `Cannot get a reply from ${at}: ${refused}${withStatus}${reason}`,
       {
         code: "server",
         retryable: false,
@@ -181,16 +180,17 @@ export class Failures {
   }
 
   #notFound(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
-    const { status } = refusal;
+    const { status } = refusal, withStatus = statusText(refusal);
+    const response = withStatus && `: the server responded${withStatus}`;
     const url = `${this.#facts.endpoint.base}${asked.path}`;
     const hint = this.#facts.endpoint.hasVersion ? "" : `, for example ${this.#facts.endpoint.base}/v1`;
     const { baseUrl, model } = this.#facts.advice;
     const isUnpulled = /\bpull/i.test(refusal.text);
     const fix = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
     const message = asked.model === null
-      ? `Cannot find ${url}: the server responded with status ${status}` +
+      ? `Cannot find ${url}${response}` +
         `${this.#said(refusal.text)}; check ${baseUrl}${hint}`
-      : `Cannot find model "${asked.model}" or the path ${url}: the server responded with status ${status}` +
+      : `Cannot find model "${asked.model}" or the path ${url}${response}` +
         `${this.#said(refusal.text)}; ${fix} (vis models lists the models that exist)`;
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
@@ -208,6 +208,10 @@ export class Failures {
   #words(text: string): string {
     return /^\s*(<!doctype|<html)/i.test(text) ? "" : this.#facts.endpoint.clean(text).replace(/\.$/, "");
   }
+}
+
+function statusText({ status, isGuess }: ServiceError): string {
+  return isGuess ? "" : ` with status ${status}`;
 }
 
 function refusedText({ model }: { readonly model: string | null }): string {
@@ -260,6 +264,8 @@ interface Said {
   /** The service refused text of the model because it took the text for a tool call. */
   readonly toolCall: string | null;
   readonly status: number;
+  /** True if the body names no status, so that its words decide. */
+  readonly isGuess: boolean;
   readonly waits: readonly string[];
 }
 
@@ -286,7 +292,7 @@ export function said(body: unknown): Said {
     try {
       return said(readLaxJson(body));
     } catch {
-      return { text: body, code: "", fields: [], toolCall: null, status: 500, waits: [] };
+      return { text: body, code: "", fields: [], toolCall: null, status: 500, isGuess: true, waits: [] };
     }
   }
   const value = asRecord(Array.isArray(body) ? body[0] : body);
@@ -310,7 +316,7 @@ export function said(body: unknown): Said {
     code,
     fields: fields.filter((field): field is string => typeof field === "string" && field !== ""),
     toolCall: code.includes("tool_use_failed") ? String(inner.failed_generation || "a tool") : null,
-    status: statusIn(code),
+    ...statusIn(code),
     waits: waitsIn(inner, details),
   };
 }
@@ -353,10 +359,10 @@ const STATUS: readonly (readonly [RegExp, number])[] = [
   [/unavailable/i, 503],
 ];
 
-function statusIn(code: string): number {
+function statusIn(code: string): Pick<Said, "status" | "isGuess"> {
   const digits = /\b[45]\d\d\b/.exec(code);
-  if (digits) return Number(digits[0]);
-  return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
+  if (digits) return { status: Number(digits[0]), isGuess: false };
+  return { status: STATUS.find(([words]) => words.test(code))?.[1] ?? 500, isGuess: true };
 }
 
 /** Returns milliseconds: the longest stated wait, for status 429 without a stated wait the reset of a limit, or null. */

@@ -65,7 +65,7 @@ const SIGNAL_BYTES = 8, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
 const NOTHING = new Uint8Array(32);
 
 const fault = (what: string): string =>
-  `${SAID.failed} Cannot confine a program: the kernel refused the step "${what}"`;
+  `${SAID.failed} Cannot confine a program: the kernel refused a system call (${what})`;
 
 export interface ExecMachine {
   readonly abi: number;
@@ -75,7 +75,7 @@ export interface ExecMachine {
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
   const { abi } = machine;
-  if (abi === 0) throw new Error("Cannot confine a program: this kernel has no Landlock");
+  if (abi === 0) throw new Error("Cannot confine a program: this kernel does not offer Landlock");
   const plan = new Plan(fault("inherited descriptors"));
   if (!input) readNothing(plan);
   if (namespaces === null) endWithParent(plan);
@@ -178,10 +178,14 @@ function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): vo
 }
 
 function endWithParent(plan: Plan): void {
-  plan.must(`${SAID.failed} Cannot confine a program: the kernel refused the step "parent death signal"`, "prctl", [
-    PR_SET_PDEATHSIG,
-    SIGKILL,
-  ]);
+  plan.must(
+    `${SAID.failed} Cannot confine a program: the kernel refused a system call (parent death signal)`,
+    "prctl",
+    [
+      PR_SET_PDEATHSIG,
+      SIGKILL,
+    ],
+  );
 }
 
 function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>): void {

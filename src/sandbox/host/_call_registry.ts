@@ -124,10 +124,10 @@ export class CallRegistry {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
     const known = this.#runs.get(run);
-    if (this.#used.has(id)) throw new ProtocolError("Cannot accept a call: its id was used before");
-    if (!known) throw new ProtocolError("Cannot accept a call: its run is unknown");
+    if (this.#used.has(id)) throw new ProtocolError(`Cannot accept call ${id}: its id was used before`);
+    if (!known) throw new ProtocolError(`Cannot accept call ${id}: its block run ${run} is unknown`);
     if (!this.#functions.has(name)) {
-      throw new ProtocolError("Cannot accept a call: the sandbox does not have this function");
+      throw new ProtocolError(`Cannot accept call ${id}: the sandbox does not have this function`);
     }
     if (this.#calls.size >= MAX_CALLS) {
       throw new ProtocolError(`Cannot accept a call: the limit of ${MAX_CALLS} running calls is reached`);

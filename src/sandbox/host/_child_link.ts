@@ -216,10 +216,12 @@ export class Requests {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
     const request = this.#open.get(id);
-    if (!request) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
+    if (!request) throw new ProtocolError(`Cannot accept a response: no message with the id ${id} waits for it`);
     request.bytes += payload.length;
     if (request.bytes > this.#maxBytes) {
-      throw new ProtocolError(`Cannot accept an answer: it has ${request.bytes} bytes; the limit is ${this.#maxBytes}`);
+      throw new ProtocolError(
+        `Cannot accept a response: it has ${request.bytes} bytes; the limit is ${this.#maxBytes}`,
+      );
     }
     request.payloads.push(payload);
     if (fields.flag("more")) return;

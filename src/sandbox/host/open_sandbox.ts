@@ -476,7 +476,7 @@ class ConfinedSandbox implements Sandbox {
   #activeOf({ header }: Frame, key: string): ActiveRun {
     const active = this.#active;
     if (!active?.is(new FrameFields(header, header.t).id(key))) {
-      throw new ProtocolError("Cannot accept a message: it does not belong to the current run");
+      throw new ProtocolError("Cannot accept a message: it does not belong to the running block");
     }
     return active;
   }

@@ -338,7 +338,7 @@ said`;
       assert.match(read, /plain/);
       assert.match(
         file,
-        /Cannot read \S*auth\.json: it has keys of Vis, which Vis never gives to the model/,
+        /Cannot read \S*auth\.json: Vis keeps its own keys in this file/,
       );
       assert.match(command, /shell is off; .*vis doctor shows the reason and the fix/);
       assert.match(git, /git is not defined/);

@@ -143,8 +143,8 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
     ".git/config": "x\n",
   });
   const of = (text: string): Promise<string> => workspace.refusal("patch", text);
-  assert.match(await of("hello"), /it names no file; start with "--- a\/path"/);
-  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 begins a hunk, but no line before it names a file/);
+  assert.match(await of("hello"), /no change to a file in it; start with "--- a\/path"/);
+  assert.match(await of("@@ -1 +1 @@\n-a\n+b\n"), /line 1 begins a hunk, but the lines above it name no file for it/);
   assert.match(
     await of("--- a/nope.txt\n+++ b/nope.txt\n@@ -1 +1 @@\n-a\n+b\n"),
     /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,

@@ -153,7 +153,7 @@ Deno.test("fs.readFiles() reads paths and patterns at once and keeps the reason 
     { path: "c.md", text: "C" },
     { path: "a.ts", text: "A" },
     { path: "x.bin", error: "Cannot read x.bin: it is a binary file of 2 B" },
-    { path: "zz/*", error: "Cannot read zz/*: no file matches it; list the files with fs.glob" },
+    { path: "zz/*", error: "Cannot read zz/*: Vis found no file for this pattern; list the files with fs.glob" },
   ]);
   const [numbered] = await workspace.call("readFiles", "a.ts", { numbers: true });
   assert.equal(numbered.text, "   1  A");

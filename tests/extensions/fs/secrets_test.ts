@@ -258,7 +258,11 @@ Deno.test("fs never gives the conversation the keys in the folder of Vis, whatev
     ["remove", "own/auth.json"],
   ];
   for (const [name, ...args] of calls) {
-    await assert.rejects(workspace.call(String(name), ...args), /Cannot .*: it has keys of Vis/, String(args));
+    await assert.rejects(
+      workspace.call(String(name), ...args),
+      /Cannot .*: Vis keeps its own keys in this file/,
+      String(args),
+    );
   }
   const found = await workspace.call("grep", "key", { all: true });
   assert.doesNotMatch(JSON.stringify(found), /sk-1/);

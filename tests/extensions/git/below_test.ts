@@ -169,9 +169,9 @@ below("git refuses a repository elsewhere, a link, and a .git that is no folder 
       ["tools/../../outside", /it is not below the workspace/],
       ["link", /its path has a link/],
       ["nowhere", /it is missing/],
-      ["plain", /it has no \.git folder of its own/],
-      ["linked", /it has no \.git folder of its own/],
-      ["tree", /it has no \.git folder of its own/],
+      ["plain", /it has no \.git folder with a repository/],
+      ["linked", /it has no \.git folder with a repository/],
+      ["tree", /it has no \.git folder with a repository/],
       ["shared", /\.git points to .*tools\/\.git/],
     ] as const
   ) await assert.rejects(call("status", { repo: name }), message, name);

@@ -86,7 +86,7 @@ Deno.test("a path that changed after the approval is not opened", async () => {
     };
     await assert.rejects(
       run(env, "touch x", { write: ["../shown"] }),
-      /shown: after the question, it became a link to another place/,
+      /shown: a part of this path became a link before the command began/,
     );
     assert.deepEqual(asked, []);
   });
@@ -329,7 +329,7 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
       scope: "network for this command",
     });
     [programs, changes] = ["/usr/bin/npm", true];
-    await assert.rejects(run(env, "npm ci", { network: true }), /program or folder changed after the question/);
+    await assert.rejects(run(env, "npm ci", { network: true }), /program or folder changed before the command began/);
     [programs, changes] = ["/usr/bin/npm", false];
     asked.pop();
     questions.splice(0);

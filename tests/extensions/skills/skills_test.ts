@@ -73,7 +73,7 @@ Deno.test("skills are listed by name and description, and read on request", () =
     assert.equal(await call("read", "release", "notes/steps.md"), "1. tag");
     await assert.rejects(call("read", "gone"), {
       message:
-        "Cannot read skill gone: no skill has this name (the nearest are mine, folded, release); skills.list() lists all",
+        "Cannot read skill gone: Vis found no skill with this name (the nearest are mine, folded, release); skills.list() lists all",
     });
     assert.equal((await call("list") as unknown[]).length, 3);
   }));
@@ -119,7 +119,7 @@ Deno.test("skills are found behind links that stay in the workspace, and behind 
     await Deno.remove(join(folder, "home"), { recursive: true });
     await assert.rejects(
       call("read", "dotfile"),
-      /no skill has this name \(the nearest are own, shared\); skills\.list/,
+      /found no skill with this name \(the nearest are own, shared\); skills\.list/,
     );
   }));
 
@@ -222,7 +222,7 @@ Deno.test("unusable skills are named with the reason, once next to an answer and
       `Cannot use the skill ${workspace}/.agents/skills/silent: its SKILL.md has no description`,
       `Cannot use the skill ${workspace}/.claude/skills/headless: the first 4000 characters of its SKILL.md have no ` +
       "description between two lines of ---",
-      `Cannot use the skill ${workspace}/skills/linked: it is a link out of ${workspace}`,
+      `Cannot use the skill ${workspace}/skills/linked: its path leads out of ${workspace}`,
     ];
     assert.deepEqual(await told(), expected);
     assert.deepEqual(await told(), []);

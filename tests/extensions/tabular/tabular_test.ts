@@ -10,13 +10,13 @@ Deno.test("parse() reads quotes, line ends and separators as written", () => {
 });
 
 Deno.test("parse() refuses ambiguous text", () => {
-  assert.throws(() => parse('a\n"x'), /the quote at character 2 is not closed/);
+  assert.throws(() => parse('a\n"x'), /record 2 has a quote that is not closed/);
   assert.throws(() => parse('a\n"x"y'), /record 2 has text after a closing quote/);
   assert.throws(() => parse("a\n1,2", { separator: "," }), /record 2 has 2 fields, but the header has 1/);
   assert.throws(() => parse("a,a\n1,2"), /two columns have the name "a"/);
   assert.throws(
     () => parse("data/sales.csv"),
-    /data\/sales\.csv is a path; pass the text of the file, such as await fs\.readFile\("data\/sales\.csv"\)/,
+    /data\/sales\.csv looks like a path; pass the text of the file, such as await fs\.readFile\("data\/sales\.csv"\)/,
   );
   assert.deepEqual(parse("name.csv\n1"), [{ "name.csv": "1" }]);
 });

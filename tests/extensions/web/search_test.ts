@@ -191,7 +191,7 @@ Deno.test("web.searchUrl: a refusal, another answer, a redirect to another host 
     await assert.rejects(at("html"), /refused with status 403; a SearXNG server needs json in search\.formats/);
     await assert.rejects(at("down"), /Cannot search the web by 127\.0\.0\.1:\d+: it failed with status 502$/);
     for (const path of ["page", "other"]) {
-      await assert.rejects(at(path), /its answer is not the JSON of a SearXNG search; check web\.searchUrl$/);
+      await assert.rejects(at(path), /its response is not the JSON of a SearXNG search; check web\.searchUrl$/);
     }
     await assert.rejects(at("away"), /the host 127\.0\.0\.2:1 is not in web\.local/);
     assert.deepEqual(await at("none"), { text: "", sources: [] });

@@ -163,13 +163,16 @@ Deno.test("a program or folder that is another one after the question does not r
   await at(SOME, async ({ run, walled, workspace }) => {
     await Deno.mkdir(join(workspace, "bin"));
     await Deno.symlink("/usr/bin/true", join(workspace, "bin/tool"));
-    await assert.rejects(run(["bin/tool"]), /Cannot run bin\/tool: its program or folder changed after the question/);
+    await assert.rejects(
+      run(["bin/tool"]),
+      /Cannot run bin\/tool: its program or folder changed before the command began/,
+    );
     assert.deepEqual(walled, []);
   }, { answer: swap });
   await at(NONE, async ({ run, workspace }) => {
     await Promise.all(["a", "b"].map((name) => Deno.mkdir(join(workspace, name))));
     await Deno.symlink("a", join(workspace, "link"));
-    await assert.rejects(run(["pwd"], { cwd: "link" }), /changed after the question/);
+    await assert.rejects(run(["pwd"], { cwd: "link" }), /changed before the command began/);
   }, {
     answer: async (_, workspace) => {
       await Deno.remove(join(workspace, "link"));

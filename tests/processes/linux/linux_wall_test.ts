@@ -160,10 +160,10 @@ Deno.test(
       assert.deepEqual(printed, []);
       await assert.rejects(wall.spawn(workspace, ["echo", "x".repeat(200_000)]), {
         message:
-          /^Cannot run echo: an argument or a variable is longer than 128 KiB, or all together are too long for the system/,
+          /^Cannot run echo: an argument or an environment variable is longer than 128 KiB, or all together are too long for the system/,
       });
       await assert.rejects(wall.spawn(workspace, ["echo", ...Array(90).fill("x".repeat(100_000))]), {
-        message: /^Cannot run echo: an argument or a variable is longer than 128 KiB/,
+        message: /^Cannot run echo: an argument or an environment variable is longer than 128 KiB/,
       });
       await assert.rejects(wall.spawn(workspace, []), /Cannot run a command: it is empty/);
       await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);

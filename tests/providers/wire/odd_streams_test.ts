@@ -215,7 +215,11 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
     sse({ error: { type: "BadRequestError", code: 400, message: "bad tokens" } }),
     /refused the model call with status 400 \(the server replied: bad tokens/,
   ],
-  ["Ollama", `{"error":"model runner has unexpectedly stopped"}\n`, /unexpectedly stopped/],
+  [
+    "Ollama",
+    `{"error":"model runner has unexpectedly stopped"}\n`,
+    /the server failed \(the server replied: model runner has unexpectedly stopped\)/,
+  ],
   [
     "LiteLLM",
     sse({ error: { message: "litellm.Timeout", type: null, param: null, code: "408" } }),
@@ -235,7 +239,7 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   [
     "DashScope",
     sse({ code: "InvalidParameter", message: "Range of x", request_id: "1" }),
-    /refused the model call with status 400 \(the server replied: Range of x/,
+    /refused the model call \(the server replied: Range of x/,
   ],
   ["Cloudflare", sse({ success: false, errors: [{ code: 7003, message: "No route" }], result: null }), /No route/],
   ["MiniMax", sse({ base_resp: { status_code: 1008, status_msg: "insufficient balance" } }), /insufficient balance/],

@@ -140,7 +140,7 @@ Deno.test("a hidden file is covered last, and no program runs if the file is mis
 Deno.test("execPlan() makes no plan without Landlock", () => {
   assert.throws(
     () => execPlan(POLICY, { ...MACHINE, abi: 0 }),
-    /^Error: Cannot confine a program: this kernel has no Landlock/,
+    /^Error: Cannot confine a program: this kernel does not offer Landlock/,
   );
 });
 

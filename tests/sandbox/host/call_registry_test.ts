@@ -32,7 +32,7 @@ Deno.test("CallRegistry knows nothing of a query once the child is done with it"
     registry.cancel(frame({ t: "cancel", id: one.header["id"] }));
     forget();
     assert.deepEqual(registry.callsOf(run), []);
-    assert.throws(() => registry.receive(call(run)), /its run is unknown/);
+    assert.throws(() => registry.receive(call(run)), /its block run \S+ is unknown/);
     assert.throws(() => registry.cancel(frame({ t: "cancel", id: one.header["id"] })), /knows no call with this id/);
   }
 });

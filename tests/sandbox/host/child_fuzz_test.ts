@@ -35,7 +35,7 @@ Deno.test("a child reads damaged bytes of an answer as an error of that call, an
       const ok = flips[0]?.[2] ?? true;
       child.send({ t: "answer", id: call?.header["id"], ok }, bytes);
       const text = previewOf(await child.next("done"));
-      assert.match(text, ok ? /^"(value of \w+|Error: Cannot read the answer of fs\.read: .*)"$/s : /^"\w+: /);
+      assert.match(text, ok ? /^"(value of \w+|Error: Cannot read the result of fs\.read: .*)"$/s : /^"\w+: /);
     }),
     { numRuns: runs(50, 150), interruptAfterTimeLimit: 8000 },
   );

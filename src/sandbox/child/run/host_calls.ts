@@ -122,7 +122,7 @@ export class HostCalls {
 
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) throw new ProtocolError(`Cannot accept an answer: no call with the id ${id} waits for it`);
+    if (!call) throw new ProtocolError(`Cannot accept a response: no call with the id ${id} waits for it`);
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return;
@@ -134,7 +134,7 @@ export class HostCalls {
     } catch (cause) {
       value = {
         name: "Error",
-        message: `Cannot read the answer of ${call.name}: its bytes are not valid (${reasonOf(cause)})`,
+        message: `Cannot read the result of ${call.name}: its bytes are not valid (${reasonOf(cause)})`,
       };
       failed = true;
     }

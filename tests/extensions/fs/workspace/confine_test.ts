@@ -54,7 +54,7 @@ Deno.test("fs.grep(), glob(), listFiles() and readFiles() do not follow links ou
   assert.deepEqual(await workspace.call("glob", "**"), ["src/a.ts"]);
   assert.deepEqual(await workspace.call("readFiles", "**/*.txt"), [{
     path: "**/*.txt",
-    error: "Cannot read **/*.txt: no file matches it; list the files with fs.glob",
+    error: "Cannot read **/*.txt: Vis found no file for this pattern; list the files with fs.glob",
   }]);
   const listed = await workspace.call("listFiles", ".", { depth: 5 });
   assert.deepEqual(listed.map(({ path, type }: { path: string; type: string }) => `${type} ${path}`), [
