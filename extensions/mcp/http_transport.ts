@@ -56,7 +56,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
     transform: (chunk, controller) => {
       length += chunk.length;
       if (length > MAX_ANSWER) {
-        controller.error(new RangeError(`Its answer is larger than ${MAX_ANSWER >> 20} MiB, the limit`));
+        controller.error(new RangeError(`Its response is larger than ${MAX_ANSWER >> 20} MiB, the limit`));
       } else controller.enqueue(chunk);
     },
   });
@@ -152,7 +152,7 @@ async function* readableEvents(
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const taken = (): Uint8Array => encoder.encode(found.splice(0).join(""));
-  let why = "the server ended its answer without a result";
+  let why = "the server ended its response without a result";
   try {
     for await (const bytes of body) {
       const text = decoder.decode(bytes, { stream: true });
@@ -166,7 +166,7 @@ async function* readableEvents(
     } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
-    why = `the answer of the server ended too early (${reasonOf(error)})`;
+    why = `the response of the server ended too early (${reasonOf(error)})`;
   }
   if (!isResumable && id !== undefined && answers.waits(id)) {
     found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, reading));

@@ -31,7 +31,7 @@ export async function exchange(connection: Deno.Conn, request: HttpRequest): Pro
         throw new Error(
           head.status === 101
             ? "The response switches the protocol"
-            : `The response has more than ${MOST_INTERIM} interim answers, the limit`,
+            : `The response has more than ${MOST_INTERIM} interim responses, the limit`,
         );
       }
     }

@@ -535,7 +535,7 @@ function limitedAdvice(ceiling: number): string {
   return `Raise the maximum (setting budget.ceiling), continue with ${
     counted(ceiling, "more step")
   }, or ask for less ` +
-    "at once; all variables are kept.";
+    "at once; the variables are kept.";
 }
 
 const UNTHOUGHT: readonly QueryReason[] = ["unusable_replies", "unsupported_answer", "cancelled"];
@@ -567,7 +567,7 @@ function headline(query: Unanswered): string {
     case "unusable_replies":
       return unusable ? said(unusable) : "The model gave no usable reply.";
     case "unsupported_answer":
-      return "No answer: the model repeated an answer that Vis had refused.";
+      return "No answer: Vis refused two answers in a row for the same reason.";
     case "limit_cost":
       return `No answer: the request reached ${limit ?? "its cost limit"} after ${done}.`;
     case "limit_tokens":

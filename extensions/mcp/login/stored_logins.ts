@@ -217,7 +217,7 @@ export function loginFault(error: unknown): string {
   if (error instanceof IssuerMismatchError || error instanceof AuthorizationServerMismatchError) {
     return `its authorization server differs from the server that the metadata names (${kind})`;
   }
-  return `the server or its authorization server gave no usable answer (${kind})`;
+  return `the server or its authorization server gave no usable response (${kind})`;
 }
 
 export class LoginError extends Error {

@@ -74,7 +74,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   error_budget: "stopped after too many failed steps",
   answer_schema: "no answer that satisfies the schema",
   unusable_replies: "the model gave no usable reply",
-  unsupported_answer: "the model repeated a refused answer",
+  unsupported_answer: "Vis refused two answers for the same reason",
   limit_cost: "stopped at the cost limit",
   limit_tokens: "stopped at the token limit",
   limit_time: "timed out",
@@ -89,17 +89,17 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
 
 /** The advice names no command or button, because interfaces with different commands show the advice. */
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "Continue with 10 more steps, or ask for less at once; all variables are kept.",
-  answer_schema: "Continue with 10 more steps, or ask again with a simpler schema; all variables are kept.",
-  error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
-  unusable_replies: "Choose another model; all variables are kept.",
-  unsupported_answer: "Ask again, or choose another model; all variables are kept.",
+  max_iterations: "Continue with 10 more steps, or ask for less at once; the variables are kept.",
+  answer_schema: "Continue with 10 more steps, or ask again with a simpler schema; the variables are kept.",
+  error_budget: "Rephrase the request, or ask for less at once; the variables are kept.",
+  unusable_replies: "Choose another model; the variables are kept.",
+  unsupported_answer: "Ask again, or choose another model; the variables are kept.",
   limit_cost:
-    "Raise the cost limit of the request (default: budget.costUsd), or ask for less at once; all variables are kept.",
+    "Raise the cost limit of the request (default: budget.costUsd), or ask for less at once; the variables are kept.",
   limit_tokens:
-    "Raise the token limit of the request (default: budget.tokens), or ask for less at once; all variables are kept.",
+    "Raise the token limit of the request (default: budget.tokens), or ask for less at once; the variables are kept.",
   limit_time:
-    "Raise the time limit of the request (default: budget.wallMs), or ask for less at once; all variables are kept.",
+    "Raise the time limit of the request (default: budget.wallMs), or ask for less at once; the variables are kept.",
 };
 
 export const READING_MODES = ["plan", "review", "aside"] as const;

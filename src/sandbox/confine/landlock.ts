@@ -21,7 +21,7 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
       }`,
     );
   }
-  if (abi < 1) return { abi: 0, failed: ["Landlock: this kernel has none"] };
+  if (abi < 1) return { abi: 0, failed: ["Landlock: this kernel does not offer it"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
   const ruleset = libc.call("landlock_create_ruleset", [libc.address(attributes), BigInt(rules.attributeBytes)]);
   if (ruleset < 0) return { abi: 0, failed: [`Landlock: the kernel made no ruleset (${libc.reason()})`] };

@@ -439,7 +439,7 @@ class ConfinedSandbox implements Sandbox {
       return read();
     } catch (error) {
       if (error instanceof ProtocolError || error instanceof CodecError) {
-        this.#link.kill(`it sent an unreadable answer (${reasonOf(error)})`);
+        this.#link.kill(`it sent an unreadable response (${reasonOf(error)})`);
       }
       throw error;
     }

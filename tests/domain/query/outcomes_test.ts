@@ -21,7 +21,7 @@ Deno.test("reasonAdvice() names no command and no option, because the page and s
 
 Deno.test("stoppedText() is for an answer of a query that was stopped, and for no other", () => {
   const stopped = "Stopped at the step limit; this is the best answer so far. Continue with 10 more steps, " +
-    "or ask for less at once; all variables are kept.";
+    "or ask for less at once; the variables are kept.";
   assert.equal(stoppedText({ reason: "max_iterations" }), stopped);
   assert.equal(stoppedText({ reason: "max_iterations", noAnswer: true }), "");
   assert.equal(stoppedText({ reason: "answered" }), "");

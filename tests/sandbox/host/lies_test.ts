@@ -32,7 +32,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "garbage": /its header would have/,
   "a header too long": /its header would have/,
   "a payload too long": /its header would have/,
-  "an answer to nobody": /no request with the id \S+ waits for it/,
+  "an answer to nobody": /no message with the id \S+ waits for it/,
   "an id that is no id": /field "id" is not valid/,
   "an id that is no text": /field "id" is not valid/,
   "an unknown type": /type is unknown/,

@@ -161,9 +161,9 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
     ],
     [
       ({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"),
-      /gave no usable answer|does not begin with https|names/,
+      /gave no usable response|does not begin with https|names/,
     ],
-    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /gave no usable answer/],
+    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /gave no usable response/],
   ];
   for (const [change, says, change2] of cases) {
     await using server = guarded();
