@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bd0a399562656f5c180b07a67f9c1fc7f5cfc0d474cc489694522641b453732d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b7af120ff28ed2037aace5d7b86dbc39bf900a00d2b3f24f6c15dc5c21499df3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
