@@ -1,7 +1,19 @@
-import { lstatSync, statSync } from "node:fs";
-import { dirname, join, normalize, resolve } from "node:path";
-import { advised, type EnvironmentView, someOf } from "@vis/extension";
-import { askToChange, Git, gitRefusal, gitSays, plainReason, reasonedOutput, spawnOf, unmatchedPath } from "./git.ts";
+import { lstatSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { advised, type EnvironmentView, type FileChanges, someOf } from "@vis/extension";
+import {
+  askToChange,
+  Git,
+  gitRefusal,
+  type GitResult,
+  gitSays,
+  hooksOf,
+  plainReason,
+  reasonedOutput,
+  REFUSING_HOOKS,
+  spawnOf,
+  unmatchedPath,
+} from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
@@ -147,10 +159,14 @@ export interface CommitOptions {
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
+  /** With false, the hooks of the repository do not run. */
+  readonly hooks?: boolean;
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>> & {
   readonly skippedHooks?: readonly string[];
+  /** The hooks changed these files. */
+  readonly changes?: FileChanges;
 };
 
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
@@ -183,54 +199,45 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     await refuseFiltered(git, kept, "Cannot commit");
     await refuseMarkers(git, files, "Cannot commit");
   }
-  if (fresh.length > 0) {
-    const input = fresh.map((path) => `${printedName(path)}\n`).join("");
-    const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
-    if (code !== 0) throw new Error(`Cannot commit: ${plainReason(stderr)}`);
-  }
   const flags = [
     ...(all ? ["--all"] : []),
     ...(amend ? ["--amend"] : []),
     ...(allowEmpty ? ["--allow-empty"] : []),
   ];
-  const { code, stdout, stderr } = await git.run(
-    ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags, ...only],
-    {
-      changes: "repository",
-      input: message,
-      env: author,
-    },
-  );
-  if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
-  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  const skippedHooks = hooksOf(git, COMMIT_HOOKS);
-  if (skippedHooks.length > 0) {
-    env.note?.(
-      `git.commit ran no hook: ${
-        someOf(skippedHooks)
-      } of the repository did not run; tell the user. After a question, ` +
-        'shell.run("git commit --amend --no-edit", {write: [".git"]}) runs them',
-    );
+  const hooks = await hooksOf(git);
+  const runs = options.hooks !== false && hooks.names.some((name) => REFUSING_HOOKS.includes(name))
+    ? await import("./commit_hooks.ts")
+    : null;
+  if (runs) {
+    // Vis asks no question about a commit that git would refuse.
+    const asks = (await env.programWalls?.())?.unwalled?.mode === "ask";
+    const dry = ["commit", "--dry-run", "--untracked-files=no", ...flags, ...only];
+    const tried = fresh.length > 0 || amend || allowEmpty || asks
+      ? null
+      : await git.run(dry, { changes: "repository" });
+    if (tried !== null && tried.code !== 0) throw await commitError(git, { ...tried, paths });
+    await runs.askForHooks(git, hooks);
   }
-  return { ...await lastCommit(git), ...(skippedHooks.length > 0 ? { skippedHooks } : {}) };
-}
-
-const COMMIT_HOOKS = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
-
-export function hooksOf(
-  { repository: { workspace, commonDir }, settings }: Git,
-  names: readonly string[],
-): readonly string[] {
-  const path = settings.findLast(({ section, key }) => section === "core" && key === "hookspath")?.value;
-  const folder = path === undefined ? join(commonDir, "hooks") : resolve(workspace, path);
-  return names.filter((name) => {
-    try {
-      const info = statSync(join(folder, name));
-      return info.isFile() && (info.mode & 0o111) !== 0;
-    } catch {
-      return false;
-    }
-  });
+  if (fresh.length > 0) {
+    const input = fresh.map((path) => `${printedName(path)}\n`).join("");
+    const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
+    if (code !== 0) throw new Error(`Cannot commit: ${plainReason(stderr)}`);
+  }
+  const args = ["commit", "--quiet", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags];
+  const made: GitResult & { readonly changes?: FileChanges | null } = runs
+    ? await runs.commitWithHooks(git, { hooks, args, paths: only.slice(1), input: message, env: author })
+    : await git.run([...args, "--no-verify", ...only], { changes: "repository", input: message, env: author });
+  if (made.code !== 0) throw await commitError(git, { ...made, paths });
+  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
+  const skippedHooks = runs ? [] : hooks.names;
+  if (skippedHooks.length > 0) {
+    env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
+  }
+  return {
+    ...await lastCommit(git),
+    ...(skippedHooks.length > 0 ? { skippedHooks } : {}),
+    ...(made.changes ? { changes: made.changes } : {}),
+  };
 }
 
 async function movedFrom(

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import {
   advised,
@@ -13,13 +15,17 @@ import {
   shorten,
   smallTextFile,
   someOf,
+  userGitSettings,
 } from "@vis/extension";
 import { adviceBelow, closestRepository, findRepository, type Repository, topOf } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments, specialSection } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 const TIMEOUT_MS = 120_000;
+/** Hooks may run tests. */
+const HOOKS_MS = 600_000;
 
 const MAX_BYTES = 4 << 20;
 
@@ -38,6 +44,16 @@ export interface GitOptions {
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly take?: (chunk: Uint8Array) => void;
+  /** The user has allowed the hooks. Git then runs like a command that may write `.git`: with the settings of the
+   * repository, and with their programs. */
+  readonly hooks?: HookRun;
+}
+
+export interface HookRun {
+  readonly folder: string;
+  /** If true, the hooks may change all of the repository around the workspace. */
+  readonly all: boolean;
+  readonly onOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 export interface GitResult {
@@ -121,6 +137,15 @@ export class Git {
     await (this.#allowed ??= this.#askToChange());
   }
 
+  /** The user has allowed more than the changes of the call, so Vis asks no second question. */
+  allowed(): void {
+    this.#allowed = Promise.resolve();
+  }
+
+  get callText(): string {
+    return this.#call === null ? "" : this.#callText(this.#call);
+  }
+
   get env(): EnvironmentView {
     return this.#env;
   }
@@ -131,51 +156,34 @@ export class Git {
 
   /** A failed run is a result. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-    const { input, take, changes, opens = [], env = {} } = options;
-    const { gitDir, commonDir, workspace } = this.repository;
+    const { changes, hooks } = options;
     const { signal } = this.#env;
     signal?.throwIfAborted();
     if (changes) await (this.#allowed ??= this.#askToChange());
     if (changes === "workspace") await (this.#allowedAll ??= this.#askForAll());
     const stop = new AbortController();
     const end = (): void => stop.abort();
-    const timer = setTimeout(end, TIMEOUT_MS);
+    const timeoutMs = hooks ? HOOKS_MS : TIMEOUT_MS;
+    const timer = setTimeout(end, timeoutMs);
     signal?.addEventListener("abort", end);
-    const limits = { timeoutMs: TIMEOUT_MS + 10_000, maxBytes: take ? 64 << 10 : MAX_BYTES };
-    const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
-    const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
-      const { code, signal: ended, stdout, stderr, notes } = await this.#spawn([
-        "git",
-        "-C",
-        workspace,
-        ...safeArguments(),
-        ...args,
-      ], {
+      const [argv, how] = hooks ? this.#withHooks(args, options, hooks) : await this.#safely(args, options);
+      const { code, signal: ended, stdout, stderr, notes, obeyed = [] } = await this.#spawn(argv, {
         answered: true,
-        cwd: null, // Git starts outside the workspace, and -C names the repository.
         // Git removes its lock files on SIGTERM, but leaves the files on SIGKILL.
         lifetime: "conversation",
         stop: stop.signal,
-        ...limits,
-        ...(input === undefined ? {} : { input }),
-        env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
-        network: false,
-        pauses: changes === "workspace",
-        read: [gitDir, commonDir].filter((path) => !isWithin(path, workspace)),
-        write: [...await this.#mayChange(changes), ...await existing(opens)],
-        keep: changes
-          ? [...new Set([gitDir, commonDir])].flatMap((folder) =>
-            KEPT.filter((name) => changes !== "settings" || name !== "config").map((name) => join(folder, name))
-          )
-          : [],
-        ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
+        timeoutMs: timeoutMs + 10_000,
+        ...how,
       });
       for (const note of notes) this.#env.note?.(note);
+      if (obeyed.length > 0) {
+        this.#env.warn?.(`A hook of git changed files that git runs or reads as settings: ${obeyed.join(", ")}`);
+      }
       signal?.throwIfAborted();
       if (stop.signal.aborted) {
         throw advised(
-          new Error(`Cannot finish git ${commandOf(args)}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit`),
+          new Error(`Cannot finish git ${commandOf(args)}: it ran longer than ${timeoutMs / 1000} s, the limit`),
           "ask the user to run it",
         );
       }
@@ -184,6 +192,54 @@ export class Git {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
     }
+  }
+
+  async #safely(args: readonly string[], options: GitOptions): Promise<readonly [string[], SpawnOptions]> {
+    const { input, take, changes, opens = [], env = {} } = options;
+    const { gitDir, commonDir, workspace } = this.repository;
+    const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
+    const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
+    return [["git", "-C", workspace, ...safeArguments(), ...args], {
+      cwd: null, // Git starts outside the workspace, and -C names the repository.
+      maxBytes: take ? 64 << 10 : MAX_BYTES,
+      ...(input === undefined ? {} : { input }),
+      env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
+      network: false,
+      pauses: changes === "workspace",
+      read: this.#outside(),
+      write: [...await this.#mayChange(changes), ...await existing(opens)],
+      keep: changes
+        ? [...new Set([gitDir, commonDir])].flatMap((folder) =>
+          KEPT.filter((name) => changes !== "settings" || name !== "config").map((name) => join(folder, name))
+        )
+        : [],
+      ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
+    }];
+  }
+
+  #withHooks(
+    args: readonly string[],
+    { input, env = {} }: GitOptions,
+    { folder, all, onOutput }: HookRun,
+  ): readonly [string[], SpawnOptions] {
+    const { repository: { workspace: top }, env: { workspace, root = workspace, conversationId } } = this;
+    const isInside = [top, ...this.#outside()].some((path) => isWithin(folder, path));
+    return [["git", "-c", `core.hooksPath=${folder}`, ...args], {
+      cwd: relative(workspace, top) || ".",
+      maxBytes: MAX_BYTES,
+      ...(input === undefined ? {} : { input }),
+      env: { GIT_EDITOR: ":", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C.UTF-8", ...env },
+      loopback: conversationId,
+      hideSecrets: { except: [], instead: "# Hidden from hooks of git\n" },
+      read: [...this.#outside(), ...isInside ? [] : [folder]],
+      write: [all ? root : workspace, join(top, ".git")],
+      ...(onOutput ? { onOutput: (_output, bytes) => onOutput(bytes) } : {}),
+    }];
+  }
+
+  #outside(): readonly string[] {
+    const { gitDir, commonDir, workspace } = this.repository;
+    return [gitDir, commonDir].filter((path) => !isWithin(path, workspace));
   }
 
   async obeyedOf(names: readonly string[]): Promise<readonly string[]> {
@@ -289,6 +345,39 @@ export class Git {
       "ask the user to replace it with a file",
     );
   }
+}
+
+/** Git commits nothing if one of these hooks fails. */
+export const REFUSING_HOOKS: readonly string[] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
+const COMMIT_HOOKS: readonly string[] = [...REFUSING_HOOKS, "post-commit"];
+
+export interface Hooks {
+  readonly names: readonly string[];
+  readonly folder: string;
+  /** If true, the settings of the repository name the folder. */
+  readonly isNamed: boolean;
+}
+
+export async function hooksOf(
+  { repository: { workspace, commonDir, gitDir }, settings }: Git,
+  names: readonly string[] = COMMIT_HOOKS,
+): Promise<Hooks> {
+  const home = homedir();
+  const named = (all: readonly GitSetting[]): string | undefined =>
+    all.findLast(({ section, key }) => section === "core" && key === "hookspath")?.value;
+  const own = named(settings), path = own ?? named(await userGitSettings({ home, gitDir }));
+  const folder = path === undefined
+    ? join(commonDir, "hooks")
+    : resolve(workspace, path.replace(/^~(?=\/)/, () => home));
+  const found = names.filter((name) => {
+    try {
+      const info = statSync(join(folder, name));
+      return info.isFile() && (info.mode & 0o111) !== 0;
+    } catch {
+      return false;
+    }
+  });
+  return { names: found, folder, isNamed: own !== undefined };
 }
 
 function commandOf(args: readonly string[]): string {

@@ -153,7 +153,8 @@ const SWITCH = {
 export default defineExtension({
   namespace: "vis.git",
   alias: { ns: "vis.ext.git", alias: "git" },
-  doc: "Reads and changes the repository of the workspace, and runs no hook, filter or other program of it.",
+  doc:
+    "Reads and changes the repository of the workspace. Of its programs, only hooks of commits run, after a question.",
   group: "workspace",
   version: "0.1.0",
   author: "Vis",
@@ -165,7 +166,7 @@ export default defineExtension({
     const dot = `${env.root ?? env.workspace}/.git`;
     const change = (what: string): string => env.onlyReads ? "" : ` Change ${what} here, not by shell.`;
     if (isRepository(dot)) {
-      return `The repository of cwd${await headOf(dot, env)}, as data; runs no hook.${change("it")}`;
+      return `The repository of cwd${await headOf(dot, env)}, as data.${change("it")}`;
     }
     const below = await adviceBelow(env.workspace);
     return below === null ? "" : `The repositories below cwd, as data; ${below}.${change("them")}`;
@@ -264,7 +265,7 @@ export default defineExtension({
     }),
     fn("commit", (env: EnvironmentView, message: string, options?: CommitOptions) => commit(env, message, options), {
       doc:
-        "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. No hook runs.",
+        "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. Hooks run after a question.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: (
@@ -275,10 +276,10 @@ export default defineExtension({
       }),
       args: z.tuple([
         text.describe("message"),
-        options({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
+        options({ all: flag, paths, amend: flag, allowEmpty: flag, hooks: flag }).optional(),
       ]),
       misnamed: { ...COMMIT_NAMES, insertions: "added", additions: "added", deletions: "deleted" },
-      returns: `${COMMIT.slice(0, -1)}, files, added, deleted, skippedHooks?}`,
+      returns: `${COMMIT.slice(0, -1)}, files, added, deleted, skippedHooks?, changes?}`,
       examples: ['await git.commit("fix: count lines once")'],
     }),
     fn(

@@ -13,8 +13,7 @@ import {
   someOf,
   userGitSettings,
 } from "@vis/extension";
-import { hooksOf } from "./commit.ts";
-import { Git, type GitOptions, type GitResult, plainReason, spawnOf } from "./git.ts";
+import { Git, type GitOptions, type GitResult, hooksOf, plainReason, spawnOf } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 import { checkedRef, commitHash, currentBranch, missingRef, nameOf } from "./refs_and_paths.ts";
 import { MOST_SCOPE } from "./repository.ts";
@@ -97,7 +96,7 @@ export async function push(
   const was = kind === "tags" ? null : tracked.find((one) => one.ref === tracking)?.hash ?? null;
   const shown = await outgoing(git, { commit, known: hashes(tracked), cannot });
   const lost = force && was !== null ? await outgoing(git, { commit: was, known: [commit], cannot }) : null;
-  const hooks = hooksOf(git, ["pre-push"]);
+  const { names: hooks } = await hooksOf(git, ["pre-push"]);
   const branches = branch === target ? branch : `${branch}:${target}`;
   const removes = lost === null || lost.commits === 0 ? "" : `, and remove ${counted(lost.commits, "commit")} there`;
   await git.mayChange();

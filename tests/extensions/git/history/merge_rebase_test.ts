@@ -56,33 +56,6 @@ Deno.test("git.merge() merges, fast-forwards, and squashes", { ignore }, async (
   });
 });
 
-Deno.test("git.commit() names the hooks of the repository that did not run", { ignore }, async () => {
-  await repository(async (there) => {
-    const { env, git, write } = there, notes: string[] = [];
-    const committed = async (path: string) => {
-      await write(path, `${path}\n`);
-      const { skippedHooks } = await commit({ ...env, note: (note) => notes.push(note) }, path, { paths: path });
-      return skippedHooks;
-    };
-    await write(".git/hooks/pre-push", "#!/bin/sh\n", { mode: 0o755 });
-    await write(".git/hooks/commit-msg", "#!/bin/sh\n", { mode: 0o644 });
-    assert.equal(await committed("none"), undefined);
-    await write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n", { mode: 0o755 });
-    assert.deepEqual(await committed("usual"), ["pre-commit"]);
-    await git("config", "core.hooksPath", ".husky");
-    assert.equal(await committed("elsewhere"), undefined);
-    await write(".husky/commit-msg", "#!/bin/sh\nexit 1\n", { mode: 0o755 });
-    assert.deepEqual(await committed("husky"), ["commit-msg"]);
-    assert.deepEqual(
-      notes,
-      ["pre-commit", "commit-msg"].map((name) =>
-        `git.commit ran no hook: ${name} of the repository did not run; tell the user. After a question, ` +
-        'shell.run("git commit --amend --no-edit", {write: [".git"]}) runs them'
-      ),
-    );
-  });
-});
-
 Deno.test("git.merge() returns conflicts as data, and how to continue", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write } = there;
