@@ -13,7 +13,7 @@ import type {
   UnwalledMode,
 } from "../../extension/spawn_types.ts";
 import { realPathOf } from "../_paths.ts";
-import { KnownWall, wallFault } from "../linux/known_wall.ts";
+import { KnownWall, NotStarted, wallFault } from "../linux/known_wall.ts";
 import type { LinuxWall, LinuxWallOptions } from "../linux/linux_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
@@ -66,6 +66,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
+        if (!(error instanceof NotStarted)) throw error;
         // This attempt may be the first sign that the wall is incomplete.
         state = await this.state();
         if (state.whole) throw error;

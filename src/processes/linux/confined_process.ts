@@ -6,6 +6,7 @@ import type { Plan } from "../../sandbox/exec/plan_format.ts";
 import type { ChildProgram } from "../../sandbox/launch.ts";
 import { runToEnd, writeInput } from "../_program_run.ts";
 import { childrenOf, descendants, PROC, send } from "../proc_files.ts";
+import { NotStarted } from "./known_wall.ts";
 
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel prefers to end a process with this score. */
@@ -40,8 +41,8 @@ interface ConfinedProcessOptions {
   readonly onBegun: () => void;
 }
 
-/** The program did not run: the kernel refused its namespaces, or the launcher ended early. */
-export class NoNamespaces extends Error {}
+/** The kernel refused the namespaces of the program, or the launcher ended early. */
+export class NoNamespaces extends NotStarted {}
 
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;

@@ -8,6 +8,9 @@ import { systemPaths } from "./system_paths.ts";
 
 const CAP_SYS_ADMIN = 21n;
 
+/** The program did not run. */
+export class NotStarted extends Error {}
+
 /** Programs of the network "private" with the same name share one loopback, as long as a program with the name runs. */
 export class Namespaces {
   readonly #running = new Map<string, Set<number>>();

@@ -26,7 +26,7 @@ import { outsideRepository, repositoryFolders } from "../protected/repositories.
 import { TURNS } from "../protected/running_commands.ts";
 import type { SpecialFiles } from "../protected/workspace_walk.ts";
 import { ConfinedProcess, NoNamespaces } from "./confined_process.ts";
-import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";
+import { KnownWall, type Namespaces, NotStarted, PROGRAM_PATH } from "./known_wall.ts";
 import { linksOf, settingsPaths } from "./system_paths.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
@@ -104,7 +104,7 @@ export class LinuxWall {
     const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
     if (options.whole && !isWhole) {
-      throw new Error(
+      throw new NotStarted(
         `Cannot run commands: ${this.#namespaces.fault}; vis doctor shows how to complete the command wall`,
       );
     }

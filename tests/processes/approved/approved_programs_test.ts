@@ -7,6 +7,7 @@ import {
   type AskedProgramsOptions,
   type WallState,
 } from "../../../src/processes/approved/approved_programs.ts";
+import { NotStarted } from "../../../src/processes/linux/known_wall.ts";
 import { programFolders } from "../../../src/processes/approved/_unconfined_process.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
@@ -190,7 +191,7 @@ Deno.test("a wall that turns out not to be whole while a program starts is asked
       spawned.push(options?.whole);
       if (!options?.whole) return Promise.resolve(OUTPUT);
       state = SOME;
-      return Promise.reject(new Error("no namespaces now"));
+      return Promise.reject(new NotStarted("no namespaces now"));
     },
     walls: () => Promise.resolve(WALLS),
   };
@@ -251,6 +252,26 @@ Deno.test("only programs that the user or shipped extensions name run without a 
     await assert.rejects(run(["d"], {}, "shipped"), /the user said no/);
     assert.deepEqual(walled, [["a"], ["b"]]);
   }, { answer: () => NO });
+});
+
+Deno.test("a program runs again behind the incomplete wall only if it did not run behind the whole one", async () => {
+  for (const [error, runs] of [[new NotStarted("no namespaces"), 2], [new Error("no space left"), 1]] as const) {
+    const states: WallState[] = [WHOLE, SOME];
+    const walled: boolean[] = [];
+    const spawn = (_workspace: string, _argv: readonly string[], { whole = false }: SpawnOptions = {}) => {
+      walled.push(whole);
+      return whole ? Promise.reject(error) : Promise.resolve(OUTPUT);
+    };
+    await at(WHOLE, async ({ run, asked }) => {
+      const ran = run(["ls"]);
+      if (runs === 1) await assert.rejects(ran, error);
+      else assert.equal(await ran, "walled");
+      assert.deepEqual([walled, asked.length], [[true, false].slice(0, runs), runs - 1]);
+    }, {
+      wall: { spawn, walls: () => Promise.resolve(WALLS) },
+      state: () => Promise.resolve(states.shift() ?? SOME),
+    });
+  }
 });
 
 Deno.test("onBegin comes after the answer", async () => {
