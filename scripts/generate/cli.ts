@@ -34,7 +34,7 @@ function page(commands: readonly DescribedCommand[]): string {
     "`vis help COMMAND` prints the section of one command, and `vis help --man` prints a manual page with all commands.",
     "Most commands have the option `--json`. With `--json`, a command prints JSON on stdout, in the shape that",
     "[outputs.schema.json](outputs.schema.json) gives for the command. If the command can make no such report, it prints",
-    '`{ "error": { "code", "message" } }`; `code` is the exit code. A report about a fault has no `error`: for example,',
+    '`{ "error": { "code", "message" } }`; `code` is the exit code. Some reports have another field for a fault: for example,',
     "`vis providers` has `problem`, and `vis db check` has `problems`.",
     "",
     ...groups.flatMap((group) => [

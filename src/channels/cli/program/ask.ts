@@ -61,7 +61,7 @@ function addRun(program: Command, { services, io, finish, commandNamed }: Contex
   addOutput(run);
   run.option(
     "--extension <path>",
-    "also load the extension in this folder, without a question about trust; repeatable",
+    "also load the extensions in this folder, without a question about trust; repeatable",
     collected,
     [],
   )

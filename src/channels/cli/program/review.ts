@@ -298,7 +298,7 @@ function addUndo(program: Command, context: Context): void {
       "undo only changes of this conversation or branch; a unique prefix of at least 8 characters is enough",
     )
     .option("--redo", "reapply the changes that the last undo reverted", false)
-    .option("--dry-run", "show what the undo would change, or the redo, and change no file", false)
+    .option("--dry-run", "show what the undo or redo would change, and change no file", false)
     .option(
       "--rest",
       "if some files prevent the undo or the redo, change the other files",

@@ -218,7 +218,7 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbStats));
   add(
     "prune",
-    "delete conversations that had no activity for the given time, log entries of this age, and unused content",
+    "delete conversations that had no activity for the given time, older log entries, and unused content",
   )
     .requiredOption(
       "--older-than <age>",
