@@ -122,8 +122,9 @@ function indentAt(text: string, at: number): string {
   return /^[^\S\n]*/.exec(line)?.[0].replace("\ufeff", "") ?? "";
 }
 
+/** If the list of a key such as `hooks.end.0` is missing, the key makes the list. */
 function nested(path: readonly string[], value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+  return path.reduceRight<unknown>((inner, key) => key === "0" ? [inner] : { [key]: inner }, value);
 }
 
 function written(value: unknown, indent: string): string {

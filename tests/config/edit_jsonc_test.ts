@@ -25,6 +25,14 @@ Deno.test("setInJsonc() replaces a value and keeps every other character", () =>
   assert.equal(setInJsonc(FILE, ["shell", "deny", "0"], "x"), FILE.replace("rm *", "x"));
 });
 
+Deno.test("setInJsonc() makes a missing list for its first entry", () => {
+  assert.deepEqual(JSON.parse(setInJsonc("", ["hooks", "end", "0"], "x")), { hooks: { end: ["x"] } });
+  assert.deepEqual(JSON.parse(setInJsonc('{ "a": 1 }', ["providers", "0", "name"], "x")), {
+    a: 1,
+    providers: [{ name: "x" }],
+  });
+});
+
 Deno.test("setInJsonc() adds a member after the last one, whose comment stays with it", () => {
   assert.equal(
     setInJsonc(FILE, ["budget", "tokens"], 5),
