@@ -152,11 +152,11 @@ function installedBy(
 ): { readonly by: string; readonly how: string } | null {
   if (/[\\/]node_modules[\\/]/.test(path)) return { by: "npm", how: "run npm install --global vis-agent@latest" };
   if (/\/(?:Cellar|linuxbrew)\//.test(path)) return { by: "Homebrew", how: "run brew upgrade vis-agent" };
+  if (container && /^\/usr\/(?:local\/)?bin\/vis$/.test(path)) {
+    return { by: "a container image", how: "load or build the image of the new release, and start a container of it" };
+  }
   if (path === "/usr/bin/vis") {
     return { by: "a package", how: "run sudo apt install ./vis-agent_VERSION_ARCHITECTURE.deb" };
-  }
-  if (container && path === "/usr/local/bin/vis") {
-    return { by: "a container image", how: "build the image from the new archive, and start it again" };
   }
   return null;
 }

@@ -79,6 +79,7 @@ Deno.test("update() knows package managers by the path", async () => {
   assert.equal(await found(String.raw`C:\npm\node_modules\vis-agent-win32-x64\vis.exe`), "npm");
   assert.equal(await found("/opt/homebrew/Cellar/vis-agent/1.2.0/bin/vis"), "Homebrew");
   assert.equal(await found("/usr/bin/vis"), "a package");
+  assert.equal(await found("/usr/bin/vis", true), "a container image");
   assert.equal(await found("/usr/local/bin/vis", true), "a container image");
   assert.equal(await found("/usr/local/bin/vis"), undefined);
   assert.equal(await found("/home/user/.local/bin/vis", true), undefined);
