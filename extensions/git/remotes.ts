@@ -428,7 +428,7 @@ async function refsOf(git: Git): Promise<readonly Ref[]> {
     take: (chunk) => reader.push(chunk),
   });
   reader.end();
-  if (code !== 0) throw new Error(`Cannot list the branches: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`Cannot list the branches and tags: ${plainReason(stderr)}`);
   return refs;
 }
 

@@ -184,7 +184,7 @@ export class Subcalls implements SubcallFunctions {
     }
     if (task.trim() === "") throw refused("Cannot run a sub-query: its task is empty", "pass a task");
     const iterationId = environment.iterationId;
-    if (iterationId === null) throw refused("Cannot run a sub-query: no block is running");
+    if (iterationId === null) throw refused("Cannot run a sub-query: no step is running");
     const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;
     if (unpriced) throw refused(`Cannot run a sub-query with ${unpriced.model}: ${unpricedText(unpriced)}`);
     const { images, copies } = await environment.fork(options.vars ?? []);

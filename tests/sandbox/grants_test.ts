@@ -250,7 +250,7 @@ const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = 
   [
     "a global that does not exist",
     { globals: ["Deno.Command"] },
-    /Cannot give the sandbox the global Deno\.Command: it has no such global/,
+    /Cannot give the sandbox the global Deno\.Command: no such global exists/,
   ],
 ];
 for (const [what, options, message] of REFUSED) {

@@ -137,7 +137,9 @@ async function snapshotOf(
   if (info.size > left) {
     throw advised(
       new RangeError(
-        `Cannot ${action} ${path}: with this file, the call has ${MAX_KEPT - left + info.size} bytes, and undo keeps ` +
+        `Cannot ${action} ${path}: with this file, the call would ${action} ${
+          MAX_KEPT - left + info.size
+        } bytes, and undo keeps ` +
           `at most ${MAX_KEPT} bytes`,
       ),
       info.size > MAX_KEPT ? `${action} it with a command` : "name fewer files",

@@ -225,7 +225,7 @@ export async function readFiles(
         path: entry.path,
         error:
           `Cannot read ${entry.path}: the files up to this file have more than ${MAX_TOTAL} characters, the limit ` +
-          "of a call; read it in another call",
+          "of a call; read this file in another call",
       },
     );
   }

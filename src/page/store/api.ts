@@ -94,7 +94,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);
   } catch {
-    throw new Error("Cannot reach the server: it has stopped, or the network connection is lost; try again");
+    throw new Error("Cannot reach the server: the connection failed; try again");
   }
 }
 

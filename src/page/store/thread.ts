@@ -315,7 +315,7 @@ class Thread {
     history.replaceState(null, "", location.pathname);
     this.#empty(); // The unsent text stays in the input, because its conversation is gone.
     throw new Error(
-      "Cannot show this conversation: it was deleted, or belongs to another server or token; choose another",
+      "Cannot show this conversation: the server does not find it; choose another",
     );
   }
 

@@ -54,7 +54,7 @@ export function Sidebar({ fresh }: { readonly fresh: () => void }): JSX.Element 
 function List(): JSX.Element {
   const wanted = words.value.trim().toLowerCase();
   const found = conversationList.items.value.filter(({ title }) => title.toLowerCase().includes(wanted));
-  const none = wanted === "" ? "No conversations yet" : "No matching title. Enter searches all texts";
+  const none = wanted === "" ? "No conversations yet" : "No loaded title matches. Enter searches all texts";
   return (
     <ul id="list" onKeyDown={onListKey}>
       {found.map((one) => <Row key={one.conversationId} conversation={one} />)}

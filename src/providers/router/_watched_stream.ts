@@ -126,7 +126,7 @@ class Watch {
   }
 
   #stalled(): ProviderError {
-    const seconds = Math.round(this.#limitMs / 1000);
+    const seconds = this.#limitMs / 1000;
     const advice = this.#started
       ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
         "in providers (config.jsonc)"

@@ -117,7 +117,7 @@ export class Router {
 
   constructor(options: RouterOptions) {
     const [first, ...others] = options.routes;
-    if (first === undefined) throw new RangeError("Cannot route a call: no provider is given");
+    if (first === undefined) throw new RangeError("Cannot route a call: the list of routes is empty");
     this.#routes = [first, ...others];
     this.#clock = options.clock ?? REAL_CLOCK;
     this.#random = options.random ?? Math.random;

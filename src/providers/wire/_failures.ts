@@ -134,8 +134,8 @@ export class Failures {
 
   notCompressed(): ProviderError {
     const { endpoint, advice } = this.#facts;
-    const message = `Cannot read the reply of ${endpoint.base}: its content-encoding names a compression, but it is ` +
-      `not compressed; correct this in the gateway, or check ${advice.baseUrl}`;
+    const message = `Cannot read the reply of ${endpoint.base}: its content-encoding names a compression, but Vis ` +
+      `could not decompress it; correct this in the gateway, or check ${advice.baseUrl}`;
     return new ProviderError(message, { code: "server", retryable: false });
   }
 

@@ -171,7 +171,7 @@ function resolveGrants(
   }
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
-    if (!kind) throw new Error(`Cannot give the sandbox the global ${name}: it has no such global`);
+    if (!kind) throw new Error(`Cannot give the sandbox the global ${name}: no such global exists`);
     if (grants[kind].length === 0) {
       throw new Error(`Cannot give the sandbox ${name}: no grant for ${kind} exists; declare this grant too`);
     }

@@ -98,7 +98,7 @@ inBrowser("a conversation that another tab deletes is closed, and a renamed one 
   await other.locator("#actions > summary").click();
   await other.locator("#delete").click();
   await other.locator("#ask-yes").click();
-  await page.locator("#status.bad", { hasText: "it was deleted" }).waitFor();
+  await page.locator("#status.bad", { hasText: "does not find it" }).waitFor();
   await page.locator(".hello").waitFor();
   assert.equal(new URL(page.url()).hash, "");
   await page.locator("#list a", { hasText: "Another name" }).waitFor({ state: "detached" });
