@@ -343,7 +343,10 @@ for (const protocol of PROTOCOLS) {
         };
         const error = await failureOf(router.ask({ messages, reasoning }, { signal: ENDLESS, onEvent }));
         assert.equal(error.code, "stall");
-        assert.match(error.message, fault === "silence" ? /it sent nothing for 0\.\d+ s/ : /its first word did not come/);
+        assert.match(
+          error.message,
+          fault === "silence" ? /it sent nothing for 0\.\d+ s/ : /its first word did not come/,
+        );
         await mock.waitForLeft(1);
       });
     });
