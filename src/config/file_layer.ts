@@ -49,7 +49,7 @@ export function refuseAlways(values: unknown, source: string, sections: Settings
     why: exception === undefined
       ? "cannot come from a workspace, even if you trust it"
       : `cannot exclude ${exception.slice(1)} in the file of a workspace`,
-    advice: "move the key to your own config.jsonc",
+    advice: "move the setting to your own config.jsonc",
   });
 }
 
@@ -69,7 +69,7 @@ async function checkProject(
     project: true,
     key,
     why: `cannot come from an untrusted workspace${others}, because a repository can bring this file`,
-    advice: `move the key to ${own}, or run vis config trust`,
+    advice: `move the setting to ${own}, or run vis config trust`,
   });
 }
 

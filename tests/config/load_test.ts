@@ -222,7 +222,7 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
   for (const [text, key] of cases) {
     const message = await refusal(withProject(text));
     assert.ok(message.startsWith(`Cannot use ${PROJECT}: ${key} cannot come from an untrusted workspace`), message);
-    assert.match(message, /; move the key to \/home\/c\/config\.jsonc, or run vis config trust$/);
+    assert.match(message, /; move the setting to \/home\/c\/config\.jsonc, or run vis config trust$/);
   }
   const both = await refusal(withProject('{ "baseUrl": "http://a", "model": "m", "server": {} }'));
   assert.match(both, /: baseUrl cannot come from an untrusted workspace \(nor can server\), because/);

@@ -84,7 +84,7 @@ Deno.test("doctor() names the key of an unusable file, and still tests the walls
     await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
     assert.match(
       (await fault()).fix,
-      /^Remove the setting with vis config unset --project baseUrl; or move the key to .*, or run vis config trust$/,
+      /^Remove the setting with vis config unset --project baseUrl; or move the setting to .*, or run vis config trust$/,
     );
   }));
 

@@ -670,6 +670,6 @@ Deno.test("AppConfigAdmin.trustable() offers no trust if trust would not help", 
     await assert.rejects((await admin()).trustable(), /contxt is not a setting; did you mean context\?$/);
     for (const text of ['{ "shell": { "unwalled": "run" } }', '{ "secrets": ["!.env"] }']) {
       await Deno.writeTextFile(project, text);
-      await assert.rejects((await admin()).trustable(), /move the key to your own config\.jsonc/);
+      await assert.rejects((await admin()).trustable(), /move the setting to your own config\.jsonc/);
     }
   }));

@@ -143,7 +143,7 @@ Deno.test("neither a workspace nor the locked profile adds a folder", async () =
     );
     await Deno.writeTextFile(project, text);
     const why =
-      /readFolders cannot come from a workspace, even if you trust it; move the key to your own config\.jsonc/;
+      /readFolders cannot come from a workspace, even if you trust it; move the setting to your own config\.jsonc/;
     await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);
     await new ConfigTrust(at("home/.vis")).add({ path: project, text });
     await assert.rejects(readSettings(request, env, NO_EXTENSIONS), why);
