@@ -3,6 +3,7 @@ import type { ProviderAdmin } from "../../channels/channel.ts";
 import { parseJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { valueAt } from "../../config/layers.ts";
 import { Cancelled, ConfigError, messageOf, ProviderError, reasonOf, UsageError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/names.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type {
   KeyReport,
@@ -170,6 +171,13 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
     if (this.#isToken(provider)) return "key";
+    if (!isProvider(provider, this.#settings.config)) {
+      const names = this.loginNames(), near = nearestName(provider, names);
+      throw new ConfigError(
+        `Cannot log in to ${provider}: no provider with a key has this name, and no setting of an extension uses \${auth:${provider}}`,
+        { advice: near === null ? `choose one of ${names.join(", ")}` : `did you mean ${near}?` },
+      );
+    }
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
     return need === "device-login" ? "device-login" : "key";
   }

@@ -76,7 +76,10 @@ class RewindPanel extends BasePanel {
     const files = amounts.count(this.#files, "file");
     const choices = this.#files === 0
       ? [
-        this.#line("c", this.#kept === "" ? "the conversation; Vis recorded no file change since" : "the conversation only"),
+        this.#line(
+          "c",
+          this.#kept === "" ? "the conversation; Vis recorded no file change since" : "the conversation only",
+        ),
       ]
       : [
         this.#line("c", "the conversation only"),
