@@ -171,7 +171,7 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
     if (this.#isToken(provider)) return "key";
-    if (!isProvider(provider, this.#settings.config)) {
+    if (!isProvider(provider, this.#settings.config) && withoutService(provider, null) === null) {
       const names = this.loginNames(), near = nearestName(provider, names);
       throw new ConfigError(
         `Cannot log in to ${provider}: no provider with a key has this name, and no setting of an extension uses \${auth:${provider}}`,

@@ -111,7 +111,7 @@ Deno.test("AppProviderAdmin.loginKind() recognizes a login on a page, and refuse
     admin.loginKind("zay"),
     (error) => error instanceof ConfigError && /did you mean zai\?/.test(error.message),
   );
-  await assert.rejects(admin.loginKind("demo"), /^ConfigError: Cannot log in to demo: .*; choose one of .*, telegram$/);
+  await assert.rejects(admin.loginKind("acme"), /^ConfigError: Cannot log in to acme: .*; choose one of .*, telegram$/);
   assert.equal(admin.loginNames().includes("ollama"), false);
   assert.deepEqual(admin.loginNames().filter((name) => name.startsWith("openai")), ["openai"]);
   assert.equal(await admin.loginKind("openai-responses"), "key");
