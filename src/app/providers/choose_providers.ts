@@ -265,7 +265,7 @@ async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { model } = config;
   const serving = servers.filter(({ models }) => models.length > 0);
   const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];
-  if (server === undefined) throw noProvider(servers);
+  if (server === undefined) throw noProvider(servers, config);
   if (model !== null && !server.models.includes(model)) {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
@@ -288,17 +288,22 @@ async function onServer(
   return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? server.models[0] ?? null), notes: [note] };
 }
 
-function noProvider(servers: readonly LocalServer[]): ConfigError {
+function noProvider(
+  servers: readonly LocalServer[],
+  { localServers }: Pick<Settings["config"], "localServers">,
+): ConfigError {
   const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(" and ");
   return new ConfigError(`Cannot choose a model: no provider is configured${found ? `, and ${found}` : ""}`, {
     code: "no_provider",
-    advice: WITHOUT_PROVIDER,
+    advice: withoutProvider(localServers ? "; or start Ollama or LM Studio" : ""),
   });
 }
 
-const WITHOUT_PROVIDER = `log in with vis auth login, or set a key such as ANTHROPIC_API_KEY
-Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY; or start Ollama or LM Studio
+function withoutProvider(local: string): string {
+  return `log in with vis auth login, or set a key such as ANTHROPIC_API_KEY
+Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY${local}
 See it work without one: vis demo`;
+}
 
 function lacksKey({ need, key }: ResolvedProvider): boolean {
   return need !== "optional" && key.value === null;
