@@ -213,10 +213,8 @@ Deno.test("chooseProviders() suggests the nearest known name, and a fix for a mi
     [{ config: { provider: "anthropic" } }, /it has no key; set ANTHROPIC_API_KEY or run vis auth login anthropic$/],
     [{ config: { provider: "github-copilot" } }, /it has no key; run vis auth login github-copilot$/],
     [{ config: { providers: [{ name: "x", preset: "zai", keyEnv: "MINE" }] } }, /it has no key; set MINE or run /],
-    [
-      {},
-      /^Cannot choose a model: no provider is configured.*vis auth login.*\n.*VIS_BASE_URL.*start Ollama.*\n.*vis demo$/,
-    ],
+    [{}, /^Cannot choose a model: no provider is configured.*vis auth login.*\n.*VIS_BASE_URL.*\n.*vis demo$/],
+    [{ config: { localServers: true } }, /needs one, VIS_API_KEY; or start Ollama or LM Studio\n.*vis demo$/],
     [{ config: { localServers: false } }, /needs one, VIS_API_KEY\n.*vis demo$/],
   ];
   for (const [asked, says] of cases) assert.match(await refusal(asked), says);
