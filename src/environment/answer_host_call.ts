@@ -240,8 +240,7 @@ const MAX_NAMES = 64 * 1024;
 export function diffsIn(diffs: readonly string[]): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
-  const shown = diffs.filter((diff) => !/^--- (?!\/dev\/null\n).*\n\+\+\+ .*\n$/.test(diff));
-  for (const [at, diff] of shown.entries()) {
+  for (const [at, diff] of diffs.entries()) {
     if (at < MAX_DIFFS && left > 0) {
       found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
       left -= diff.length;

@@ -8,6 +8,12 @@ import { HandClock } from "../helpers/hand_clock.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { sample } from "../extension/_sample.ts";
 
+Deno.test("diffsIn() keeps removals and moves, which have no lines", () => {
+  const diffs = ["--- a/x.ts\n+++ /dev/null\n", "--- a/x.ts\n+++ b/src/x.ts\n"];
+  assert.deepEqual(diffsIn(diffs), { diffs });
+  assert.deepEqual(diffsIn([]), {});
+});
+
 Deno.test("diffsIn() is bounded, since events carry it", () => {
   const large = "+line\n".repeat(10_000);
   const { diffs = [] } = diffsIn([large, large]);

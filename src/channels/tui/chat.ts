@@ -218,8 +218,7 @@ export class ChatController {
     return undoableChanges(await this.#parts.undone()).filter(({ queryId }) => query !== null && queryId === query);
   }
 
-  /** The events of a query have no diff of a removed or moved file, so the recorded changes give the net diffs, except of
-   * files with other changes since. */
+  /** The recorded changes give the net diffs, except of files with other changes since. */
   async #net(diffs: readonly string[], own: readonly FileChange[]): Promise<readonly string[]> {
     const changes = own.filter(({ undone }) => !undone);
     if (changes.length === 0) return diffs;

@@ -162,7 +162,7 @@ Deno.test("/diff shows one diff of a file that a request changed twice, unless t
       assert.doesNotMatch(shown, /two/);
       report.files = [made];
       assert.doesNotMatch(await diff(), /a\.ts \+1/);
-      // Events have no diff of a removed or moved file.
+      // Events of large steps have no diffs.
       const lines = "@@ -1,2 +0,0 @@\n-x\n-y\n";
       report.files = [
         { path: "c.ts", diff: `--- a/c.ts\n+++ /dev/null\n${lines}` },
