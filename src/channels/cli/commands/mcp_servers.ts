@@ -106,7 +106,11 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   const still = name in await serversOf(admin, key)
     ? (await admin.explain(key)).layers.findLast(({ value }) => name in Object(value))?.where
     : undefined;
-  if (!changed) throw new UsageError(`Cannot remove server ${name}: ${still} has it; edit that file`);
+  if (!changed) {
+    throw new UsageError(
+      `Cannot remove server ${name}: your own config.jsonc does not have it; remove it from ${still}`,
+    );
+  }
   const rest = still === undefined ? "" : `; ${still} still has it`;
   return printReport({ name, path }, [`Removed ${name} from ${path}${rest}`], input);
 }

@@ -219,7 +219,7 @@ function addMcpServers(mcp: Command, context: Context): void {
     });
   sub(
     "list",
-    "list the MCP servers in your settings, and check whether the enabled servers respond; a failed check does not change the exit code",
+    "list the MCP servers in the settings, and check whether the enabled servers respond; a failed check does not change the exit code",
   )
     .option("--no-check", "list the servers without checking whether they respond")
     .action(action(context, async () => (await load()).listMcpServers));
