@@ -135,7 +135,7 @@ export async function readRunSettings(command: Command, services: Pick<Services,
 }
 
 const APPROVED =
-  "commands behind a complete wall, which need no question; --set shell.network=true allows them the network, " +
+  "commands behind a complete wall, which run without a question unless they need more; --set shell.network=true allows them the network, " +
   "--set web.hosts=example.org lets the web functions reach a host, and --shell run skips the question if the wall is incomplete";
 
 const FAMILIAR: Readonly<Record<string, string>> = {

@@ -141,7 +141,7 @@ Deno.test("JSON output of a review has the findings as data", async () => {
 Deno.test("vis names its equivalents of the flags of similar programs", async () => {
   const cases: readonly (readonly [args: readonly string[], hint: RegExp])[] = [
     [["resume", "--last"], /-c for the latest conversation/],
-    [["run", "--yolo", "x"], /need no question; --set shell\.network=true/],
+    [["run", "--yolo", "x"], /unless they need more; --set shell\.network=true/],
     [["run", "--dangerously-skip-permissions", "x"], /--shell run/],
     [["run", "--full-auto", "x"], /--shell run/],
     [["run", "--open", "x"], /vis serve --open, which opens the page/],
