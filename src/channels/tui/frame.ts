@@ -172,14 +172,15 @@ export function statusLines(
   { following, mode, ...facts }: StatusFacts,
   { width, theme, most = TOLD_ROWS }: { readonly width: number; readonly theme: Theme; readonly most?: number },
 ): readonly string[] {
-  const told = wrapped(flat(facts.told, 600), width - 2);
-  if (told.length > 1 && most > 1) {
-    const rest = told.slice(most - 1).join(" ");
-    return [...told.slice(0, most - 1), ...rest === "" ? [] : [fitted(rest, { width: width - 2 })]]
-      .map((line) => ` ${theme.warn(line)}`);
-  }
   const right = [mode, following ? "" : "↓ End"].filter((text) => text !== "").join(" ");
   const room = Math.max(0, width - visibleWidth(right) - 2);
+  const told = flat(facts.told, 600);
+  if (most > 1 && visibleWidth(told) > room - 1) {
+    const lines = wrapped(told, width - 2);
+    const rest = lines.slice(most - 1).join(" ");
+    return [...lines.slice(0, most - 1), ...rest === "" ? [] : [fitted(rest, { width: width - 2 })]]
+      .map((line) => ` ${theme.warn(line)}`);
+  }
   const left = ` ${leftOf(facts, { room: room - 1, theme })}`;
   return [left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right)];
 }

@@ -112,6 +112,11 @@ Deno.test("statusLines() shows a long message on up to three rows, and one row o
   assert.ok(lines.every((line) => visibleWidth(line) <= 60), lines.join("\n"));
   assert.equal(statusLines(status, { width: 60, theme, most: 1 }).length, 1);
   assert.equal(statusLines({ ...status, told: "Copied 3 characters" }, { width: 60, theme }).length, 1);
+  for (const length of [56, 57, 58, 59]) {
+    const fits = statusLines({ ...status, told: `${"x".repeat(length - 8)} the end` }, { width: 60, theme }).join("\n");
+    assert.match(fits, /the\s+end\s*$/, `${length}`);
+    assert.doesNotMatch(fits, /…/);
+  }
 });
 
 Deno.test("statusLines() keeps the time and the key, however long the running command is", () => {

@@ -55,5 +55,6 @@ async function filesLike(
     value: /[\s"'\\]/.test(path) ? `@${JSON.stringify(path)}` : `@${path}`,
     label: path,
   }));
-  return items.length === 0 ? null : { items, prefix };
+  const isComplete = items.every(({ value }) => value === prefix); // Enter sends the text.
+  return isComplete ? null : { items, prefix };
 }

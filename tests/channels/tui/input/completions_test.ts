@@ -30,6 +30,7 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("(@srv", FILES), ["@src/deep/server.ts"]);
   assert.deepEqual(await offered("@notes", FILES), ['@"my notes.md"']);
   assert.deepEqual(await offered("@zzz", FILES), []);
+  assert.deepEqual(await offered("@src/app.ts", FILES), [], "Enter sends a complete path");
   assert.deepEqual(await offered("me@app", FILES), []);
 });
 
