@@ -150,6 +150,10 @@ const COMPOSED = new RegExp(
   "iu",
 );
 
+const FILE =
+  "[\\p{L}\\p{N}_./-]+\\.(?:ts|tsx|js|jsx|mjs|py|rs|go|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|md|txt|json|jsonc|ya?ml|toml|html|css|xml|ini|cfg|lock)";
+const FILE_NAME = words(FILE);
+
 const CODE = new RegExp(
   words(
     "(?:unit |failing )?tests?|files?|functions?|methods?|class(?:es)?|modules?|docstrings?|imports?|dependenc(?:y|ies)|bugs?|code|changes|script|config(?:uration)?|build|typo|readme|changelog|branch|" +
@@ -158,7 +162,7 @@ const CODE = new RegExp(
       "prova|prove|funzion[ei]|metod[oi]|classe|modulo|errore|codice|testes?|arquivos?|ficheiros?|funç(?:ão|ões)|erro|" +
       "bestand(?:en)?|functies?|klasse|fout|plik(?:i|u|ów)?|funkcj[aęei]|test(?:y|u|ów)?|błąd|błędy?|klas[ęya]|kod|" +
       "тест(?:ы|а|ов)?|файл(?:ы|а|ов)?|функци[яюи]|метод(?:ы|а)?|класс(?:ы|а)?|ошибк[ауи]|баг(?:и|а)?|код|" +
-      "[\\p{L}\\p{N}_./-]+\\.(?:ts|tsx|js|jsx|mjs|py|rs|go|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|md|txt|json|jsonc|ya?ml|toml|html|css|xml|ini|cfg|lock)|[\\p{L}\\p{N}_-]+/[\\p{L}\\p{N}_./-]+",
+      `${FILE}|[\\p{L}\\p{N}_-]+/[\\p{L}\\p{N}_./-]+`,
   ).source +
     "|测试|文件|函数|方法|类|模块|代码|脚本|错误|缺陷|漏洞|テスト|ファイル|関数|メソッド|クラス|コード|バグ|不具合",
   "iu",
@@ -266,7 +270,8 @@ function claims(
   const isAbout = CODE.test(clause) || asksFor && (inSentence || codeAsked) && PRONOUN.test(clause);
   return LANGUAGES.some(({ changed, made, ran, bare }) => {
     if (ran.test(clause) && RUNS.test(clause)) return true;
-    if (hasFence) return false;
+    // The answer may show the change instead of claiming it.
+    if (hasFence && !(asksFor && FILE_NAME.test(clause))) return false;
     if (changed.test(clause)) return isAbout;
     if (!asksFor) return false;
     if (made?.test(clause)) return isAbout;

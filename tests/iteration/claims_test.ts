@@ -27,6 +27,19 @@ Deno.test("claimOf() finds most false claims", () => {
   assert.ok(missed.length * 8 <= FALSE.length, missed.join("\n"));
 });
 
+Deno.test("claimOf() finds a false claim about a named file beside code, but no code that is only shown", () => {
+  const code = "\n```ts\nfor (let i = 0; i <= n; i++) {}\n```\n";
+  const request = "Fix the loop in src/loop.ts";
+  for (const claim of ["I fixed `src/loop.ts`:", "Updated src/loop.ts:", "I added the bound to src/loop.ts."]) {
+    assert.notEqual(claimOf(`${claim}${code}`, { request }), null, claim);
+  }
+  assert.notEqual(claimOf(`Ich habe src/loop.ts geändert:${code}`, { request: "Behebe src/loop.ts" }), null);
+  for (const shown of ["I fixed the loop:", "The loop in src/loop.ts needs `<=`:", "I would change src/loop.ts:"]) {
+    assert.equal(claimOf(`${shown}${code}`, { request }), null, shown);
+  }
+  assert.equal(claimOf(`I changed src/loop.ts like this:${code}`, { request: "How do I fix it?" }), null);
+});
+
 Deno.test("claimOf() is quick on a long answer", () => {
   const begun = cpuMs();
   claimOf("I have, as you asked for, looked at the file a.ts and ".repeat(20_000), { request: "Fix a.ts" });
