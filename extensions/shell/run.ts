@@ -692,7 +692,7 @@ export function wallHint(
   const isRefused = offline || isAround || denied.length > 0;
   if (!isRefused && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
-    const sees = "In this request, commands see the system, toolchains and";
+    const sees = "In this request, commands see the system, toolchains, added folders and";
     const may = ", reach no servers beyond the command wall, and write in $TMPDIR only";
     return {
       model: `${sees} cwd${may}: write there, or ${FOR_LATER}`,
@@ -738,11 +738,11 @@ export function wallHint(
   const place = all ? "the repository" : "the workspace";
   return {
     model:
-      `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in ${
+      `Commands see the system, toolchains, added folders, ${seen} and $TMPDIR, and write in ${
         all ? "the repository" : "cwd"
       }${own} and $TMPDIR only: {write: [path]} asks the user for more${around}` +
       (network ? "" : ", {network: true} for the network") + `; ${setting}`,
-    people: `Commands see the system, toolchains, ${
+    people: `Commands see the system, toolchains, added folders, ${
       root === workspace ? "the workspace" : "the repository around the workspace"
     } and $TMPDIR, and write in ${place}${isWider ? ", in allowed paths" : ""} and $TMPDIR only\n${
       isAround

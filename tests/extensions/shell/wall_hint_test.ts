@@ -33,11 +33,14 @@ Deno.test("wallHint() finds the repository of a relative path where the command 
 
 Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
-    assert.match(hint(line) ?? "", /see the system, toolchains, cwd and \$TMPDIR/, line);
+    assert.match(hint(line) ?? "", /see the system, toolchains, added folders, cwd and \$TMPDIR/, line);
   }
   const below = { config: {}, workspace: "/home/me/project/web", root: "/home/me/project" };
   const hinted = wallHint(below, "touch: /usr/x: Read-only file system")?.model ?? "";
-  assert.match(hinted, /see the system, toolchains, the repository around cwd and \$TMPDIR, and write in cwd and/);
+  assert.match(
+    hinted,
+    /see the system, toolchains, added folders, the repository around cwd and \$TMPDIR, and write in cwd and/,
+  );
   assert.match(hinted, /, as \{write: \["\.\."\]\} for all of its repository/);
   const open = wallHint(below, "touch: /usr/x: Read-only file system", { all: true, isWider: true });
   assert.match(
