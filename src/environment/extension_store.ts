@@ -130,9 +130,8 @@ function checkedKey(key: unknown): string {
         `than the limit of ${MAX_KEY}`,
     );
   }
-  if (CONTROL.test(key) || !key.isWellFormed()) {
-    throw new TypeError(`Cannot use the key ${JSON.stringify(key)}: it has control characters or broken Unicode`);
-  }
+  const fault = CONTROL.test(key) ? "a control character" : key.isWellFormed() ? null : "a lone surrogate";
+  if (fault !== null) throw new TypeError(`Cannot use the key ${JSON.stringify(key)}: it contains ${fault}`);
   return key;
 }
 

@@ -583,7 +583,7 @@ function headline(query: Unanswered): string {
     case "process_lost":
       return `Vis ended or stopped responding after ${done}; completed work is kept.`;
     case "unstored":
-      return `No answer: Vis could not use the database after ${done}; it kept the work that it had stored.`;
+      return `No answer: Vis could not use the database after ${done}; the stored work is kept.`;
     case "defect":
       return `Vis failed with an internal error after ${done}; completed work is kept.`;
   }

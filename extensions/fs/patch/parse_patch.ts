@@ -495,7 +495,7 @@ class FileHead {
     const set = read("new mode") ?? read("new file mode");
     const all = [set, read("old mode"), read("deleted file mode"), ofIndex === undefined ? null : parseInt(ofIndex, 8)];
     if (all.includes(MODULE)) {
-      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule, and only git can change its commit`);
+      throw new Error(`Cannot apply the patch: ${this.shown} is a submodule, and fs.patch cannot change its commit`);
     }
     return all.includes(LINK) ? LINK : set;
   }

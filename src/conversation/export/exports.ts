@@ -42,7 +42,7 @@ export class Exports {
   }): Promise<Exported> {
     if (this.#open >= MOST_OPEN) {
       throw new BusyError(
-        `Cannot export the conversation: the limit of ${MOST_OPEN} open exports is reached; try again later`,
+        `Cannot export the conversation: ${MOST_OPEN} exports are open, the limit; try again later`,
       );
     }
     this.#open++;

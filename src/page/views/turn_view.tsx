@@ -284,7 +284,7 @@ async function undo(turn: Turn): Promise<void> {
   if (await ask(question.join(" ").trimEnd(), { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
   const places = undonePlaces(undone);
-  const done = places === "" ? "No file changed: all are already as before" : `Undid the changes of ${places}`;
+  const done = places === "" ? "No file changed" : `Undid the changes of ${places}`;
   say([done, keptText(undone)].filter(Boolean).join(". "));
 }
 

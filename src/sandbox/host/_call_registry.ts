@@ -130,11 +130,11 @@ export class CallRegistry {
       throw new ProtocolError(`Cannot accept call ${id}: the sandbox does not have this function`);
     }
     if (this.#calls.size >= MAX_CALLS) {
-      throw new ProtocolError(`Cannot accept a call: the limit of ${MAX_CALLS} running calls is reached`);
+      throw new ProtocolError(`Cannot accept call ${id}: ${MAX_CALLS} calls are running, the limit`);
     }
     if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
       throw new ProtocolError(
-        `Cannot accept a call: with it, the running calls would have ${
+        `Cannot accept call ${id}: with it, the running calls would have ${
           this.#bytes + payload.length
         } bytes; the limit is ${MAX_CALL_BYTES}`,
       );

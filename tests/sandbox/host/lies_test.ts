@@ -53,7 +53,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "a call of another run": /its block run \S+ is unknown/,
   "a call without an id": /field "id" is not valid/,
   "a call whose id was used": /used before/,
-  "more calls than allowed": /limit of 64 running calls is reached/,
+  "more calls than allowed": /64 calls are running, the limit/,
   "a cancel of nothing": /knows no call with this id/,
   "a pong of nothing": /no ping with the id \S+ waits for a reply/,
   "settled of another run": /not belong to the running block/,

@@ -85,7 +85,7 @@ export class OutsideWork {
     if (run.ended) return { why: run.ended, advice: "" };
     return this.running < MAX_WORK
       ? null
-      : { why: `the limit of ${MAX_WORK} running operations is reached`, advice: "await some first" };
+      : { why: `${MAX_WORK} operations are running, the limit`, advice: "await some first" };
   }
 }
 

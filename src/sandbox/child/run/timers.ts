@@ -54,7 +54,7 @@ export class Timers {
     const { f } = ask;
     if (!isCallable(f)) throw new captured.TypeError("Cannot start a timer: its first argument is not a function");
     if (this.#count >= MAX_TIMERS) {
-      const message = `Cannot start a timer: the limit of ${MAX_TIMERS} running timers is reached`;
+      const message = `Cannot start a timer: ${MAX_TIMERS} timers are running, the limit`;
       throw setErrorFacts(new captured.RangeError(), advisedFacts("RangeError", message, "clear some first"));
     }
     const run = this.#options.current();
