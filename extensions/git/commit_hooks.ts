@@ -36,7 +36,7 @@ export async function askForHooks(git: Git, hooks: Hooks): Promise<void> {
   git.allowed();
   const now = await hooksOf(git);
   if (JSON.stringify([hooks, before]) !== JSON.stringify([now, await contents(now)])) {
-    throw advised(new Error("Cannot commit: a hook changed after the question"), "call git.commit again");
+    throw advised(new Error("Cannot commit: a hook changed before git ran it"), "call git.commit again");
   }
 }
 

@@ -164,10 +164,10 @@ Deno.test("a hook that changes during the question does not run", { ignore }, as
     const other = asking(there, { during: () => hook(there, "pre-commit", "touch ran") });
     await assert.rejects(
       commit(other.env, "no", { all: true }),
-      /^Error: Cannot commit: a hook changed after the question/,
+      /^Error: Cannot commit: a hook changed before git ran it/,
     );
     const more = asking(there, { during: () => hook(there, "commit-msg", "touch ran") });
-    await assert.rejects(commit(more.env, "no", { all: true }), /a hook changed after the question/);
+    await assert.rejects(commit(more.env, "no", { all: true }), /a hook changed before git ran it/);
     assert.equal(there.exists("workspace/ran"), false);
     assert.equal(await git("rev-parse", "HEAD"), head);
   });
