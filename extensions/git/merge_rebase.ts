@@ -267,7 +267,10 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
     const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
     const text = there ? await smallTextFile(join(gitDir, path)) : "";
     if (text === null) {
-      throw advised(new Error(`${cannot}: ${path} is not a regular file of at most 1 MiB that Vis can read`), "leave it to the user");
+      throw advised(
+        new Error(`${cannot}: ${path} is not a regular file of at most 1 MiB that Vis can read`),
+        "leave it to the user",
+      );
     }
     return text;
   };
