@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b7af120ff28ed2037aace5d7b86dbc39bf900a00d2b3f24f6c15dc5c21499df3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 11821732f813c1e2d325f9f10455cf1fb968d4ba42c36a525401c2971af45443
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -577,8 +577,8 @@ export interface ConversationKeys {
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Extensions may also read these real folders. The key is absent if the user cannot add folders, as in the locked
-   * profile. */
+  /** Extensions may also read these real folders, and change files there after the user approves it. The key is absent
+   * if the user cannot add folders, as in the locked profile. */
   readonly readFolders?: readonly string[];
   /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
@@ -628,9 +628,9 @@ export interface ConversationKeys {
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Files that match these patterns may hold keys (`isSecretFile`). Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Git or Vis would later run these paths or read them as settings. Paths are relative to the workspace and have no
-   * links. Changing such a file needs the user's approval. The result may lack paths below `.git` and `.vis`, so the
-   * extension refuses each change there. */
+  /** Git or Vis would later run these paths or read them as settings. Paths have no links, and are relative to the
+   * workspace or absolute in an added folder. Changing such a file needs the user's approval. The result may lack paths
+   * below `.git` and `.vis`, so the extension refuses each change there. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** If true, the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;

@@ -1,7 +1,7 @@
 import { Kernel } from "./tree/kernel.ts";
 import { type Attributes, type Facts, type NewFile, sha256Of } from "./tree/tree.ts";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 interface StoredItem {
   readonly path: string;
@@ -24,6 +24,20 @@ export interface Checkpoint {
   readonly items: readonly StoredItem[];
   readonly moves?: readonly { readonly from: string; readonly to: string }[];
   readonly temporary: readonly string[];
+  /** The items with absolute paths are in these added folders. */
+  readonly added?: readonly string[];
+}
+
+/** Leaves out folders that are gone or whose path has become a link. */
+export function recordedFolders(checkpoints: readonly Pick<Checkpoint, "added">[]): readonly string[] {
+  const folders = new Set(checkpoints.flatMap(({ added = [] }) => added.map((folder) => resolve(folder))));
+  return [...folders].filter((folder) => {
+    try {
+      return Deno.realPathSync(folder) === folder && Deno.statSync(folder).isDirectory;
+    } catch {
+      return false;
+    }
+  });
 }
 
 interface Limits {

@@ -16,7 +16,8 @@ export interface WorkspacePath {
 export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
-  readonly isOpen?: boolean;
+  /** The user has allowed changes of these paths outside of the workspace, for this call. */
+  readonly allowed?: ReadonlySet<string>;
   readonly readFolders?: readonly string[];
 }
 
@@ -25,10 +26,10 @@ const MAX_NAMED = 20;
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
-  constructor(readonly paths: readonly string[], readonly shown = "") {
-    super(
-      `Cannot change ${someOf(paths, MAX_NAMED)}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`,
-    );
+  /** `folder` is the added folder of the paths, or "" for the repository around the workspace. */
+  constructor(readonly paths: readonly string[], readonly folder: string, readonly shown: string) {
+    const where = folder === "" ? "outside the workspace" : `in ${folder}, an added folder`;
+    super(`Cannot change ${someOf(paths, MAX_NAMED)}: ${paths.length === 1 ? "it is" : "they are"} ${where}`);
   }
 }
 
@@ -45,17 +46,18 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   if (named === "") {
     throw advised(new RangeError(`Cannot change ${path}: it is the workspace itself`), "name paths in it");
   }
-  const { real, rest } = deepest(workspace, { wanted: dirname(resolve(workspace.root, named)), path });
-  return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
+  const whole = resolve(workspace.root, named);
+  const { real, rest } = deepest(workspace, { wanted: dirname(whole), path });
+  return placeAt(workspace, { named, path, absolute: join(real, rest, basename(whole)) });
 }
 
 /** The caller checks paths outside of the workspace with `outsidePaths`. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseFixed(confine(workspace, path));
+  return refuseFixed(workspace, confine(workspace, path));
 }
 
 export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseFixed(confineEntry(workspace, path));
+  return refuseFixed(workspace, confineEntry(workspace, path));
 }
 
 export function movedMeanwhile(path: string): RangeError {
@@ -65,14 +67,7 @@ export function movedMeanwhile(path: string): RangeError {
 const OF_EXTENSIONS =
   "write the extension to a folder outside .vis/, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
-function refuseFixed(place: WorkspacePath): WorkspacePath {
-  if (isAbsolute(place.real)) {
-    throw advised(
-      new RangeError(`Cannot change ${place.real}: it is in an added folder, which fs only reads`),
-      "change it with a command and {write: [path]}, or ask the user to start Vis in a folder that " +
-        "contains both folders",
-    );
-  }
+function refuseFixed(workspace: Workspace, place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
@@ -90,14 +85,34 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   if (/^\.\.(?:\/\.\.)*$/.test(place.real)) {
     throw new RangeError(`Cannot change ${place.path}: the workspace is inside it`);
   }
+  if (isAbsolute(place.real)) refuseFolder(workspace, place.real);
   return place;
 }
 
+function refuseFolder(workspace: Workspace, path: string): void {
+  const { root, tree, readFolders = [] } = workspace, folder = addedFolderOf(workspace, path);
+  if (isAtOrBelow(root.replaceAll(sep, "/"), path)) {
+    throw new RangeError(`Cannot change ${path}: the workspace is inside it`);
+  }
+  if (readFolders.some((one) => isAtOrBelow(one, path))) {
+    throw advised(
+      new RangeError(`Cannot change ${path}: it is an added folder, or contains one`),
+      "name paths in the folder",
+    );
+  }
+  if (lookOrNull(tree, folder)?.kind !== "dir") {
+    throw new RangeError(`Cannot change ${path}: there is no folder ${folder}`);
+  }
+}
+
+/** Returns paths of one place only, because each place outside of the workspace has its own question. */
 export function outsidePaths(
-  { isOpen = false }: Pick<Workspace, "isOpen">,
+  workspace: Pick<Workspace, "allowed" | "readFolders">,
   paths: readonly string[],
-): readonly string[] {
-  return isOpen ? [] : paths.filter((path) => path.startsWith("../"));
+): { readonly folder: string; readonly paths: readonly string[] } {
+  const outside = paths.filter((path) => (path.startsWith("../") || isAbsolute(path)) && !workspace.allowed?.has(path));
+  const [first = ""] = outside, folder = addedFolderOf(workspace, first);
+  return { folder, paths: outside.filter((path) => addedFolderOf(workspace, path) === folder) };
 }
 
 function namedIn(workspace: Workspace, path: string): string {
@@ -217,7 +232,9 @@ function topOf({ root, tree: { below } }: Workspace): string {
 function outside(workspace: Workspace, path: string): RangeError {
   const { root, tree, readFolders } = workspace;
   const around = tree.below === "" ? "" : ` and its repository ${topOf(workspace)}`;
-  const way = readFolders === undefined ? "" : ", or ask the user to start Vis with --add-dir FOLDER to read there";
+  const way = readFolders === undefined
+    ? ""
+    : ", or ask the user to start Vis with --add-dir FOLDER to open that folder";
   return advised(
     new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`),
     `name a path inside${way}`,
@@ -248,8 +265,9 @@ export class FolderGuard {
   readonly #known = new Set<string>();
 
   note(tree: Tree): void {
-    for (const name of tree.below === "" ? NAMES : [...NAMES, ...NAMES.map((one) => `${upTo(tree)}${one}`)]) {
-      const facts = tree.look(name);
+    const around = tree.below === "" ? [] : [upTo(tree)], added = tree.added?.map((folder) => `${folder}/`) ?? [];
+    for (const name of ["", ...around, ...added].flatMap((folder) => NAMES.map((one) => `${folder}${one}`))) {
+      const facts = lookOrNull(tree, name);
       if (facts?.kind === "dir") this.#known.add(facts.id);
     }
     for (const id of this.#known) {
@@ -267,9 +285,11 @@ export class FolderGuard {
   }
 
   checkRoot(tree: Tree, path: string): void {
-    const [first = ""] = path.split("/");
-    if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
-    throw new RangeError("The workspace is a repository's own folder, such as .git, whose parts Vis does not change");
+    const added = addedFolderOf({ readFolders: tree.added ?? [] }, path), top = added === "" ? "" : `${added}/`;
+    const [first = ""] = path.slice(top.length).split("/");
+    if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(top + name) !== null)) return;
+    const which = added === "" ? "workspace" : "added folder";
+    throw new RangeError(`The ${which} is a repository's own folder, such as .git, whose parts Vis does not change`);
   }
 
   /** A new entry must not make a folder a repository, because the settings of a repository can run commands. */
@@ -279,6 +299,14 @@ export class FolderGuard {
     if (isRepository((one) => folder.look(one) !== null)) return;
     if (!isRepository((one) => one.toLowerCase() === made || folder.look(one) !== null)) return;
     throw new RangeError("Git would then take its folder for a repository, whose settings can run commands");
+  }
+}
+
+function lookOrNull(tree: Tree, path: string): Facts | null {
+  try {
+    return tree.look(path);
+  } catch {
+    return null;
   }
 }
 

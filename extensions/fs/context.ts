@@ -6,9 +6,9 @@ import type { Tree } from "./tree/tree.ts";
 export interface FsContext {
   readonly root: string;
   readonly tree: Tree;
-  readonly isOpen?: boolean;
-  /** Functions may read these folders beside the workspace; the paths are real. If absent, the user cannot add folders,
-   * so an error names no option. */
+  readonly allowed?: ReadonlySet<string>;
+  /** Functions may read these folders beside the workspace, and change them after a question; the paths are real. If
+   * absent, the user cannot add folders, so an error names no option. */
   readonly readFolders?: readonly string[];
   readonly conversationId: string;
   readonly ledger: ReadLedger;

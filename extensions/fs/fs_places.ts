@@ -10,7 +10,7 @@ import {
 import { recover } from "./change/change_files.ts";
 import { undoneByUser } from "./change/undo_changes.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
-import { FolderGuard, OutsideWorkspace } from "./confine.ts";
+import { below, FolderGuard, OutsideWorkspace } from "./confine.ts";
 import { type FsContext, ReadLedger, type SecretFile } from "./context.ts";
 import { askForUnasked } from "./read/read_place.ts";
 import { Kernel } from "./tree/kernel.ts";
@@ -20,6 +20,7 @@ import { type Tree, TreeWithAdded } from "./tree/tree.ts";
 import type { CommandChanges } from "./command_changes/command_changes.ts";
 
 interface Known {
+  /** The tree serves no added folder. */
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
@@ -63,8 +64,9 @@ export class FsPlaces {
 
   async #context(env: View, signal: AbortSignal | undefined): Promise<FsContext> {
     const { workspace: root, readFolders, conversationId } = env;
-    const place = this.#place(env), { tree, checkpoints, ready } = place;
+    const place = this.#place(env), { checkpoints, ready } = place;
     await ready;
+    const tree = withAdded(place.tree, readFolders);
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
     const { note = () => {}, sourceFault, secrets = [], approve, spawn, obeyedPaths, changedFile, fileRead } = env;
@@ -88,20 +90,20 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** The first attempt finds the paths outside of the workspace. After the user allows them, `make` runs again. */
+  /** An attempt finds paths outside of the workspace that the user must allow. Then `make` runs again, and can find
+   * other paths, for example because a folder has become a link. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
-    const context = await this.of(env), { queue } = this.#place(env);
-    const made = async (isOpen: boolean): Promise<Result> => {
-      const result = await queue.run(() => askedFor(isOpen ? { ...context, isOpen } : context, make));
-      for (const diff of diffsOf(result)) env.changedFile?.(diff);
-      return result;
-    };
-    try {
-      return await made(false);
-    } catch (error) {
-      if (!(error instanceof OutsideWorkspace)) throw error;
-      await askForRepository(env, error);
-      return await made(true);
+    const context = await this.of(env), { queue } = this.#place(env), allowed = new Set<string>();
+    for (;;) {
+      try {
+        const result = await queue.run(() => askedFor({ ...context, allowed }, make));
+        for (const diff of diffsOf(result)) env.changedFile?.(diff);
+        return result;
+      } catch (error) {
+        if (!(error instanceof OutsideWorkspace)) throw error;
+        await askToChange(env, error);
+        for (const path of error.paths) allowed.add(path);
+      }
     }
   }
 
@@ -125,19 +127,19 @@ export class FsPlaces {
     };
   }
 
-  #place({ workspace: root, root: top = root, home = null, readFolders = [] }: View): Known {
-    const key = [root, top, home, ...readFolders].join("\0");
+  /** Calls with other added folders share the queue, such as an undo by the user. */
+  #place({ workspace: root, root: top = root, home = null }: View): Known {
+    const key = [root, top, home].join("\0");
     const known = this.#known.get(key);
     if (known) return known;
-    const own = treeOf(root, top);
-    const tree = readFolders.length === 0 ? own : new TreeWithAdded(own, readFolders.map(addedTree));
+    const tree = treeOf(root, top), treeWith = (added: readonly string[]): Tree => withAdded(tree, added);
     const checkpoints = home === null ? null : new Checkpoints(home, { workspace: root });
     this.#guard.note(tree);
     const place = {
       tree,
       checkpoints,
       queue: new Semaphore(),
-      ready: recover({ tree, checkpoints, guard: this.#guard }),
+      ready: recover({ treeWith, checkpoints, guard: this.#guard }),
       watch: null,
       wide: null,
     };
@@ -159,6 +161,10 @@ export function treeOf(root: string, top = root): Tree {
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
+function withAdded(tree: Tree, folders: readonly string[] = []): Tree {
+  return folders.length === 0 ? tree : new TreeWithAdded(tree, folders.map(addedTree));
+}
+
 export function addedTree(folder: string): Tree {
   const kernel = Kernel.shared();
   return kernel ? new KernelTree(kernel, folder, { isAdded: true }) : new PathTree(folder, { isAdded: true });
@@ -176,14 +182,24 @@ async function askedFor<Result>(given: FsContext, make: (context: FsContext) => 
   }
 }
 
-async function askForRepository(
-  { openRoot, root }: Pick<View, "openRoot" | "root">,
-  { paths, message, shown }: OutsideWorkspace,
+/** Outside of a conversation, the user makes the call. */
+async function askToChange(
+  { openRoot, approve, root, conversationId }: Pick<View, "openRoot" | "approve" | "root" | "conversationId">,
+  { paths, folder, message, shown }: OutsideWorkspace,
 ): Promise<void> {
-  const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-    `change ${someOf(paths, MAX_NAMED)} in ${root}, the repository around the workspace`,
-    shown === "" ? {} : { change: shown },
-  ) ?? {};
+  if (conversationId === "") return;
+  const isAround = folder === "", change = shown === "" ? {} : { change: shown };
+  const named = someOf(isAround ? paths : paths.map((path) => below(folder, path)), MAX_NAMED);
+  const what = `change ${named} in ${
+    isAround ? `${root}, the repository around the workspace` : `${folder}, an added folder`
+  }`;
+  const { allowed = false, reason = "no user can answer here" } =
+    await (isAround
+      ? openRoot?.(what, change)
+      : approve?.({ what, ...change, why: "", scope: `changes in the added folder ${folder}` })) ?? {};
   if (allowed) return;
-  throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);
+  const way = isAround
+    ? "start Vis with --root to allow it"
+    : "allow it for this workspace in interactive mode, or start Vis in a folder that contains both folders";
+  throw new Error(`${message}, and ${reason}; the user can ${way}`);
 }

@@ -59,7 +59,7 @@ const CHANGED = { ok: "diff", success: "diff", changed: "diff", patch: "diff" };
 
 const READING = ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"];
 
-const FILES = "Files of cwd";
+const FILES = "Files of cwd", ASKS = ", whose changes ask the user";
 const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files.";
 
 export default defineExtension({
@@ -72,15 +72,14 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   prompt: ({ workspace, root, isRootOpen = false, readFolders }: EnvironmentView) => {
-    const asks = isRootOpen ? "" : ", whose changes ask the user";
-    const around = root === undefined ? "" : `, and of its repository up to ${relative(workspace, root)}/${asks}`;
-    const files = `${FILES}${around}${alsoRead(readFolders)}`;
+    const around = root === undefined ? "" : `, and of its repository up to ${relative(workspace, root)}/`;
+    const files = `${FILES}${around}${around === "" || isRootOpen ? "" : ASKS}${added(readFolders, ASKS)}`;
     return told(workspace, `${files}. ${FIND} Read before you write; change with fs.edit.`);
   },
   readOnly: {
     symbols: READING,
     prompt: ({ workspace, readFolders }: EnvironmentView) =>
-      told(workspace, `${FILES}${alsoRead(readFolders)}; nothing can be written. ${FIND}`),
+      told(workspace, `${FILES}${added(readFolders)}; nothing can be written. ${FIND}`),
   },
   example: {
     thinking: "Need the call sites.",
@@ -350,8 +349,8 @@ export default defineExtension({
 
 const MAX_FOLDERS = 10;
 
-function alsoRead(folders: readonly string[] = []): string {
-  return folders.length === 0 ? "" : `, and to read only: ${someOf(folders, MAX_FOLDERS)}`;
+function added(folders: readonly string[] = [], asks = ""): string {
+  return folders.length === 0 ? "" : `, and of ${someOf(folders, MAX_FOLDERS)}${asks}`;
 }
 
 async function told(workspace: string, rules: string): Promise<string> {

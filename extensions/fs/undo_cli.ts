@@ -9,7 +9,7 @@ import {
   type UndoOptions,
   UndoRefused,
 } from "./change/undo_changes.ts";
-import type { Checkpoint } from "./checkpoints.ts";
+import { type Checkpoint, recordedFolders } from "./checkpoints.ts";
 import type { FsContext } from "./context.ts";
 import type { FsPlaces } from "./fs_places.ts";
 
@@ -45,10 +45,11 @@ export async function undoCli(
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const openRoot = () => Promise.resolve({ allowed: true, reason: "" });
-  const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }), ...(spawn ? { spawn } : {}) };
-  const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
+  const own = { workspace, home, ...(root === undefined ? {} : { root }), ...(spawn ? { spawn } : {}) };
+  const alone = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
+    const { checkpoints } = await places.of(alone);
+    const view = { ...alone, readFolders: recordedFolders(await checkpoints?.list() ?? []) };
     if (list) {
       printJson({ changes: await listed(await places.of(view), { ...options, faults }) });
       return 0;

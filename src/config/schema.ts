@@ -306,7 +306,7 @@ export const ConfigSchema = z.strictObject({
     "Patterns of files that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   readFolders: z.array(z.string().refine((path) => isAbsolute(path), "must be an absolute path")).default([]).describe(
-    "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. --add-dir adds folders for one run. No workspace can set it",
+    "Absolute paths of folders that file functions, @path and commands can read, in addition to the workspace; commands can also run programs there. Vis asks before a file function changes a file there. --add-dir adds folders for one run. No workspace can set it",
   ),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(

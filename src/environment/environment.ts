@@ -371,7 +371,7 @@ export class Environment {
     const view = (signal: AbortSignal) => this.view(signal);
     const source = this.#builtins, { workspace } = this.branch;
     const filesRead = (paths: readonly string[]): void => {
-      const named = paths.map((path) => relative(workspace, resolve(workspace, path)));
+      const named = paths.map((path) => this.#fromWorkspace(path));
       const stateOf = (path: string): string => {
         try {
           return fileState(statSync(resolve(workspace, path)));
@@ -383,8 +383,18 @@ export class Environment {
     };
     return answerCall(call, {
       ...{ scope: this.#scope, stored: this.#stored, source, active: this.#active, view, filesRead },
-      filesChanged: (paths) => this.index.filesChangedBy(call.name, paths),
+      filesChanged: (paths) => this.index.filesChangedBy(call.name, paths.map((path) => this.#fromWorkspace(path))),
     });
+  }
+
+  /** A path in an added folder may be absolute. */
+  fileChanged(path: string): void {
+    this.index.fileChanged(this.#fromWorkspace(path));
+  }
+
+  #fromWorkspace(path: string): string {
+    const { workspace } = this.branch;
+    return relative(workspace, resolve(workspace, path));
   }
 
   readonly #builtins = builtinSource(this, {

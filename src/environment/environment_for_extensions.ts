@@ -154,7 +154,7 @@ export class EnvironmentViews {
         ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
         : {}),
       ...(parts.secrets ? { secrets: patternsFromTop(parts.secrets(workspace), relative(root, workspace)) } : {}),
-      ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths, root) } : {}),
+      ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths, root, readFolders) } : {}),
       db: this.#db,
       get initialNames() {
         return initialNames(now().active);

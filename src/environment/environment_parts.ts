@@ -58,6 +58,7 @@ export interface EnvironmentParts {
     workspace: string,
     paths: readonly string[],
     root: string,
+    added?: readonly string[],
   ) => Promise<readonly ObeyedPath[]>;
   readonly oneRequest?: boolean;
   readonly router?: Pick<Router, "routes" | "current">;

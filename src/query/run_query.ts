@@ -174,7 +174,7 @@ async function begin(
   const askedMs = (): number => approvals.askedMs - askedBefore;
   const onChange = (diff: string): void => {
     state.changed.add(diff);
-    for (const path of changedPaths(diff)) parts.environment.index.fileChanged(path);
+    for (const path of changedPaths(diff)) parts.environment.fileChanged(path);
     options.onChange?.(diff);
   };
   const run: typeof runQuery = async (task, ...rest) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FsPlaces } from "../../extensions/fs/fs_places.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
+import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
 import { ChangedFiles } from "../../src/domain/query/work_summary.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
@@ -27,6 +28,42 @@ Deno.test("the model sees which files its request changed, and the user learns t
     assert.deepEqual((await engine.ask("And now?")).notes, []);
     assert.doesNotMatch(engine.context(3), /^<changed>/m);
     assert.match(engine.context(3), /2 files changed \+803 −2/);
+  });
+});
+
+Deno.test("changes of an added folder ask once in each conversation, and count as changed files", async () => {
+  await withFolder(async (lib) => {
+    await withFolder(async (workspace) => {
+      await Deno.writeTextFile(join(lib, "a.ts"), "one\n".repeat(300));
+      const write =
+        `await fs.writeFile("${lib}/b.ts", "b\\n"); await fs.edit("${lib}/a.ts", {old: "one", new: "1", all: true})`;
+      await using engine = await startEngine([
+        replyJson(`const text = await fs.readFile("${lib}/a.ts")`),
+        replyJson(write),
+        replyJson([], { final: "It is changed." }),
+        replyJson(`await fs.remove("${lib}/b.ts")`),
+        replyJson([], { final: "It is removed." }),
+        replyJson(`await fs.remove("${lib}/a.ts")`),
+        replyJson([], { final: "It is not removed." }),
+      ], { extensions: [fs], workspace, readFolders: [lib], approvalRules: new ApprovalFolder(workspace) });
+      const asked: string[] = [];
+      const approve = ({ what }: { readonly what: string }) => {
+        asked.push(what);
+        const decision = asked.length === 1 ? "conversation" as const : "no" as const;
+        return Promise.resolve({ decision, reason: "" });
+      };
+      const { notes } = await engine.ask("Change it", { approve });
+      assert.deepEqual(notes, [`2 files changed +301 −300 (${lib}/a.ts, ${lib}/b.ts)`]);
+      assert.match(engine.context(2), new RegExp(`^<changed> .*${lib}/a\\.ts \\+300 −300`, "m"));
+      assert.match(engine.context(2), /^const text\b.*which changed since$/m);
+      await engine.ask("Remove b.ts", { approve });
+      assert.deepEqual(asked, [`change b.ts in ${lib}, an added folder`]);
+      const other = await engine.conversations.create({ title: "other", channel: "test", workspace });
+      const signal = new AbortController().signal;
+      await engine.conversations.ask(other, "Remove a.ts", { approve, signal, emit: () => {} });
+      assert.deepEqual(asked.slice(1), [`change a.ts in ${lib}, an added folder`]);
+      assert.deepEqual(Array.from(Deno.readDirSync(lib), ({ name }) => name), ["a.ts"]);
+    });
   });
 });
 

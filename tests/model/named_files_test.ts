@@ -135,7 +135,7 @@ Deno.test("a request attaches a file of an added folder, and names it by its abs
       const { notes } = await engine.ask(`Like @${lib}/x.ts`);
       assert.match(
         engine.provider.requests[0]?.texts[0] ?? "",
-        new RegExp(`^Files of cwd, and to read only: ${lib}\\. `, "m"),
+        new RegExp(`^Files of cwd, and of ${lib}, whose changes ask the user\\. `, "m"),
       );
       assert.match(
         engine.provider.requests[0]?.texts[1] ?? "",

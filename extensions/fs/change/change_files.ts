@@ -3,11 +3,13 @@ import {
   type Checkpoint,
   isSameState,
   type PathSnapshot,
+  recordedFolders,
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
+import { addedFolderOf, movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
+import type { Tree } from "../tree/tree.ts";
 import { askForUnasked, INSTEAD, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { shownChange } from "./current_file.ts";
@@ -23,6 +25,8 @@ interface Change {
   readonly moves?: readonly Move[];
   readonly of?: readonly string[];
   readonly kept?: readonly string[];
+  /** The user must also allow these paths, to which new links lead. */
+  readonly targets?: readonly string[];
 }
 
 /** After a failure, reverts the change as far as possible. After a kill, a later process that uses `fs` in the
@@ -30,12 +34,12 @@ interface Change {
  * path. */
 export async function changeFiles(
   context: FsContext,
-  { change, items: given, moves = [], of = [], kept = [] }: Change,
+  { change, items: given, moves = [], of = [], kept = [], targets = [] }: Change,
 ): Promise<void> {
   context.signal?.throwIfAborted();
   const items = withFolders(given);
-  const outside = outsidePaths(context, items.map(({ path }) => path));
-  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownChanges(context, { paths: outside, items }));
+  const { folder, paths } = outsidePaths(context, [...items.map(({ path }) => path), ...targets]);
+  if (paths.length > 0) throw new OutsideWorkspace(paths, folder, await shownChanges(context, { paths, items }));
   await askForUnasked(context, async (real) => {
     const item = items.find(({ path }) => path === real);
     return item === undefined ? null : await shownChange(item, { isSecret: true });
@@ -98,9 +102,10 @@ function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   });
 }
 
-export function foldersOf(path: string): readonly string[] {
+/** For a path in an added folder, `top` is this folder. */
+export function foldersOf(path: string, top = ""): readonly string[] {
   const names = path.split("/");
-  return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
+  return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/")).filter((one) => one.length >= top.length);
 }
 
 async function askForObeyed(
@@ -147,8 +152,8 @@ function renamed(items: readonly ChangeItem[], moves: readonly Move[]): readonly
 }
 
 async function begin(
-  { checkpoints, source, tree }: FsContext,
-  { change, of, kept: left, items, temporary, moves }: Required<Change> & {
+  { checkpoints, source, tree, readFolders = [] }: FsContext,
+  { change, of, kept: left, items, temporary, moves }: Required<Omit<Change, "targets">> & {
     readonly temporary: ReadonlyMap<string, string>;
   },
 ): Promise<string | null> {
@@ -164,10 +169,14 @@ async function begin(
     kept.push({ path, before: await checkpoints.keep(before), after: state, ...link });
   }
   const id = checkpoints.newId();
+  const added = new Set(
+    items.map(({ path }) => addedFolderOf({ readFolders }, path)).filter((folder) => folder !== ""),
+  );
   const own = {
     change,
     of,
     ...(left.length > 0 ? { kept: left } : {}),
+    ...(added.size > 0 ? { added: [...added] } : {}),
     items: kept,
     ...(files.length > 0 ? { moves: files } : {}),
     temporary: [...temporary.values()],
@@ -305,10 +314,13 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-export async function recover(context: Place): Promise<number> {
-  const { checkpoints } = context;
+export async function recover(
+  { treeWith, ...place }: Omit<Place, "tree"> & { treeWith(added: readonly string[]): Tree },
+): Promise<number> {
+  const { checkpoints } = place;
   const abandoned = await checkpoints?.abandoned() ?? [];
   for (const checkpoint of abandoned) {
+    const context = { ...place, tree: treeWith(recordedFolders([checkpoint])) };
     removeTemporary(context, checkpoint);
     await putBack(context, await itemsOf(context, checkpoint));
     await checkpoints?.drop(checkpoint.id);

@@ -1,14 +1,7 @@
 import { dirname, join } from "node:path";
 import { advised, Pace, retold, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
-import {
-  confine,
-  confineEntryForWrite,
-  confineForWrite,
-  outsidePaths,
-  OutsideWorkspace,
-  type WorkspacePath,
-} from "../confine.ts";
+import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
@@ -44,7 +37,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
       "split it",
     );
   }
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, Draft>(), targets: string[] = [];
   const pace = new Pace(context.signal);
   for (const [at, part] of parts.entries()) {
     if (pace.due) await pace.rest();
@@ -52,7 +45,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
     const isLeft = (path: string): boolean =>
       part.diff !== null &&
       parts.some(({ diff, from, to, isCopy }) => diff === part.diff && from === path && to !== path && !isCopy);
-    await draftPart(context, part, { drafts, isLeft });
+    await draftPart(context, part, { drafts, isLeft, targets });
     refuseSum(drafts);
   }
   const changed = [...drafts.values()].map(({ place, item, after, source }) => {
@@ -71,6 +64,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   const inner = folders.filter(({ path }) => !drafts.has(path));
   await changeFiles(context, {
     change: "patch",
+    targets,
     items: [...whole, ...inner].sort((a, b) => a.path < b.path ? -1 : 1),
   });
   const results: Written[] = [];
@@ -133,9 +127,10 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
 interface Drafting {
   readonly drafts: Map<string, Draft>;
   readonly isLeft: (path: string) => boolean;
+  readonly targets: string[];
 }
 
-async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
+async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft, targets }: Drafting): Promise<void> {
   const { from, to, hunks } = part;
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
@@ -152,7 +147,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
       source === null ? "patch its lines, or call fs.writeFile" : "name another path",
     );
   }
-  const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
+  const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place, targets });
   if (source && source !== target && !part.isCopy && !source.isMade) {
     source.after = null;
     target.source = source;
@@ -163,7 +158,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
 async function changedBy(
   context: FsContext,
   { to, hunks, mode, isLink, isWhole }: PatchPart,
-  { old, target, place }: {
+  { old, target, place, targets }: Pick<Drafting, "targets"> & {
     readonly old: Content;
     readonly target: WorkspacePath;
     readonly place: WorkspacePath;
@@ -197,7 +192,7 @@ async function changedBy(
     }
     return null;
   }
-  if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed }) };
+  if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed, targets }) };
   const hasMark = changed.startsWith(MARK);
   const now = { ...format, isGuess: false, hasMark };
   const bytes = newBytes(hasMark ? changed.slice(1) : changed, now, { path, action: "patch" });
@@ -213,7 +208,7 @@ function modeOf(mode: number | null, old: number | null): number | null {
 
 function innerTarget(
   context: FsContext,
-  { place, target }: { readonly place: WorkspacePath; readonly target: string },
+  { place, target, targets }: Pick<Drafting, "targets"> & { readonly place: WorkspacePath; readonly target: string },
 ): string {
   const fault = (reason: string, advice: string): Error =>
     advised(new Error(`Cannot patch ${place.path}: the target "${target}" of the link ${reason}`), advice);
@@ -225,10 +220,8 @@ function innerTarget(
     throw fault("has .. after a folder", "write it without this ..");
   }
   try {
-    const outside = outsidePaths(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
-    if (outside.length > 0) throw new OutsideWorkspace(outside);
+    targets.push(confineEntryForWrite(context, join(dirname(place.real), target)).real);
   } catch (error) {
-    if (error instanceof OutsideWorkspace) throw error;
     throw retold(
       error,
       (reason) =>

@@ -7,7 +7,7 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { confineEntryForWrite } from "../confine.ts";
+import { addedFolderOf, confineEntryForWrite } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
@@ -311,7 +311,8 @@ async function itemsOf(
   for (const [path, states] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
     if (pace.due) await pace.rest();
     try {
-      const at = foldersOf(path).find((one) => context.tree.look(one)?.kind !== "dir");
+      const folders = foldersOf(path, addedFolderOf(context, path));
+      const at = folders.find((one) => lookAt(context, one)?.kind !== "dir");
       if (at !== undefined && wanted.get(at)?.to?.kind === "dir") {
         items.push({ path, before: null, after: await checkpoints.load(states.to) });
         continue;

@@ -13,7 +13,7 @@ import {
 } from "@vis/extension";
 import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { dirname, join, posix, relative, sep } from "node:path";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20, MOST_NAMED = 16 << 20;
 
@@ -96,7 +96,7 @@ export async function committedSince(
   files: ReadonlyMap<string, { readonly at: number }>,
   bytesOf: (path: string) => Uint8Array | null | Promise<Uint8Array | null>,
 ): Promise<ReadonlyMap<string, number>> {
-  const tops = new Map<string, string | null>(), folderOf = (path: string): string => dirname(join(root, path));
+  const tops = new Map<string, string | null>(), folderOf = (path: string): string => dirname(resolve(root, path));
   for (const path of files.keys()) await closestTop(folderOf(path), tops);
   const byTop = Map.groupBy(files.keys(), (path) => tops.get(folderOf(path)) ?? null);
   const found = new Map<string, number>();
@@ -106,7 +106,7 @@ export async function committedSince(
     const moved = head?.mtime?.getTime() ?? 0;
     const earlier = paths.filter((path) => (files.get(path)?.at ?? moved) < moved);
     if (top === null || place === null || earlier.length === 0) continue;
-    const named = new Map(earlier.map((path) => [slashed(relative(top, join(root, path))), path]));
+    const named = new Map(earlier.map((path) => [slashed(relative(top, resolve(root, path))), path]));
     const staged = await stagedHashes(place, named, bytesOf);
     const committed = await hashesInHead(spawn, { top, names: [...staged.keys()] });
     for (const [name, hash] of staged) {

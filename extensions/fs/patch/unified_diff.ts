@@ -1,3 +1,5 @@
+import { isAbsolute } from "node:path";
+
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
 const MAX_LINES = 500_000;
@@ -25,9 +27,9 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** A prefix such as `a/` would change the meaning of a path that begins with `..`. */
+/** A prefix such as `a/` would change the meaning of a path that begins with `..` or is absolute. */
 export function nameInDiff(side: "a" | "b", path: string): string {
-  return path.startsWith("../") ? path : `${side}/${path}`;
+  return path.startsWith("../") || isAbsolute(path) ? path : `${side}/${path}`;
 }
 
 function haveManyLines(texts: readonly string[]): boolean {

@@ -75,6 +75,8 @@ export interface Tree {
   readonly below: string;
   /** Only the tree of an added folder has this absolute path of its top. */
   readonly top?: string | undefined;
+  /** These absolute paths are the added folders that the tree also serves. */
+  readonly added?: readonly string[];
   look(path: string): Facts | null;
   /** Returns null if the entry is missing, a part of the path is a link, or the entry may have another path. */
   lookUnlinked(path: string): Facts | null;
@@ -179,11 +181,13 @@ export function sizeText(bytes: number): string {
 
 export class TreeWithAdded implements Tree, Disposable {
   readonly below: string;
+  readonly added: readonly string[];
   readonly #own: Tree & Partial<Disposable>;
   readonly #added: readonly (Tree & Partial<Disposable>)[];
 
   constructor(own: Tree & Partial<Disposable>, added: readonly (Tree & Partial<Disposable>)[]) {
     this.below = own.below;
+    this.added = added.flatMap(({ top }) => top ?? []);
     this.#own = own;
     this.#added = added;
   }
@@ -222,7 +226,7 @@ export class TreeWithAdded implements Tree, Disposable {
   }
 
   folder(...of: Parameters<Tree["folder"]>): OpenFolder {
-    return this.#own.folder(...of);
+    return this.#of(of[0]).folder(...of);
   }
 
   #of(path: string): Tree {

@@ -285,7 +285,7 @@ function obeyedPaths(
   const user = { home: env["HOME"] || "/", visHome: settings.home, database: databaseFile(settings), env };
   const load = async () => new (await import("../../processes/protected/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
-  return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
+  return async (...of) => await (await (obeyed ??= load())).of(...of);
 }
 
 function fileChanges(

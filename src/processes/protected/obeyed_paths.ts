@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { ObeyedPath } from "../../extension/spec.ts";
@@ -15,9 +15,30 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(places, { withMissing: true });
   }
 
-  /** `paths` are relative to the workspace and have no links. `root` is the top of the repository around the
-   * workspace. */
-  async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
+  /** `paths` have no links, and are relative to the workspace or absolute in a folder of `added`. `root` is the top of
+   * the repository around the workspace. */
+  async of(
+    workspace: string,
+    paths: readonly string[],
+    root = workspace,
+    added: readonly string[] = [],
+  ): Promise<readonly ObeyedPath[]> {
+    const reasons = new Map(await this.#reasons(workspace, paths, root));
+    const tops = new Map<string, string>();
+    for (const folder of added) {
+      const own = paths.filter((path) => isAbsolute(path) && isWithin(path, folder));
+      for (const path of own) tops.set(path, folder);
+      if (own.length === 0) continue;
+      for (const [path, reason] of await this.#reasons(folder, own, folder)) reasons.set(path, reason);
+    }
+    return [...reasons].map(([path, reason]) => ({ path, reason, running: commandIn(tops.get(path) ?? root) }));
+  }
+
+  async #reasons(
+    workspace: string,
+    paths: readonly string[],
+    root: string,
+  ): Promise<readonly (readonly [path: string, reason: string])[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
     const around = new Map<string, string>();
@@ -39,20 +60,19 @@ export class ObeyedPaths {
       const found = isWithin(plainName(workspace), end) ? around : folders;
       if ((found === folders || runs) && !found.has(end)) found.set(end, reason);
     }
-    const running = commandIn(root);
     return paths.flatMap((path) => {
-      const plain = plainName(join(workspace, path));
+      const plain = plainName(resolve(workspace, path));
       let reason = files.get(plain) ?? around.get(dirname(plain));
       for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
-      return reason === undefined ? [] : [{ path, reason, running }];
+      return reason === undefined ? [] : [[path, reason] as const];
     });
   }
 }
 
 function foldersAround(workspace: string, paths: readonly string[]): ReadonlySet<string> {
   const folders = new Set<string>();
-  for (const path of paths) {
-    for (let at = dirname(join(workspace, path)); !folders.has(at); at = dirname(at)) folders.add(at);
+  for (const start of [workspace, ...paths.map((path) => dirname(resolve(workspace, path)))]) {
+    for (let at = start; !folders.has(at); at = dirname(at)) folders.add(at);
   }
   return folders;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
-import { addedTree, treeOf } from "../../../extensions/fs/fs_places.ts";
+import { addedTree, FsPlaces, treeOf } from "../../../extensions/fs/fs_places.ts";
+import { UNDO_ARGUMENTS, undoCli } from "../../../extensions/fs/undo_cli.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { PathTree } from "../../../extensions/fs/tree/path_tree.ts";
 import { TreeWithAdded } from "../../../extensions/fs/tree/tree.ts";
@@ -97,37 +98,275 @@ Deno.test("an added folder that goes away leaves the calls in the workspace work
     assert.equal((await workspace.call("grep", "needle", lib)).length, 2);
   }));
 
-Deno.test("fs changes nothing in an added folder", () =>
+/** These calls change `lib`, by paths in it and by links to it. */
+function changesOf(lib: string): readonly (readonly [string, ...unknown[]])[] {
+  return [
+    ...["../lib/x.ts", `${lib}/x.ts`, "linked/x.ts", "x-link", "../lib/new.ts", "linked/new/deep.ts"].map((path) =>
+      ["writeFile", path, "changed"] as const
+    ),
+    ["edit", "../lib/x.ts", { old: "needle", new: "changed" }],
+    ["patch", `--- a/../lib/x.ts\n+++ b/../lib/x.ts\n@@ -3 +3 @@\n-}\n+} // changed\n`],
+    ["patch", `--- ${lib}/x.ts\n+++ ${lib}/x.ts\n@@ -3 +3 @@\n-}\n+} // changed\n`],
+    ["patch", `${lib}/x.ts\n<<<<<<< SEARCH\n  return 1; // needle\n=======\n  changed\n>>>>>>> REPLACE\n`],
+    ["move", "../lib/x.ts", "mine.ts"],
+    ["move", "src/a.ts", `${lib}/a.ts`],
+    ["move", "src", "linked/own"],
+    ["remove", "linked/x.ts"],
+    ["remove", "../lib/src", { recursive: true }],
+  ];
+}
+
+Deno.test("fs changes nothing in an added folder if no user can answer", () =>
   added(async ({ workspace, lib }) => {
     await Deno.symlink(lib, join(workspace.root, "linked"));
     await Deno.symlink(join(lib, "x.ts"), join(workspace.root, "x-link"));
-    const changes: readonly (readonly [string, ...unknown[]])[] = [
-      ...["../lib/x.ts", `${lib}/x.ts`, "linked/x.ts", "x-link", "../lib/new.ts", "linked/new/deep.ts"].flatMap((
-        path,
-      ) => [
-        ["writeFile", path, "stolen"] as const,
-        ["edit", path, { old: "needle", new: "stolen" }] as const,
-      ]),
-      ["patch", "--- a/../lib/x.ts\n+++ b/../lib/x.ts\n@@ -3 +3 @@\n-}\n+} // stolen\n"],
-      ["patch", `${lib}/x.ts\n<<<<<<< SEARCH\nneedle\n=======\nstolen\n>>>>>>> REPLACE\n`],
-      ["move", "../lib/x.ts", "mine.ts"],
-      ["move", "src/a.ts", "../lib/a.ts"],
-      ["move", "src/a.ts", "linked/a.ts"],
-      ["remove", "../lib/x.ts"],
-      ["remove", "linked/x.ts"],
-      ["remove", "../lib", { recursive: true }],
-      ["remove", lib, { recursive: true }],
-    ];
     const before = await names(lib);
-    for (const [name, ...args] of changes) {
-      const message = await workspace.refusal(name, ...args);
+    for (const [name, ...args] of changesOf(lib)) {
       assert.match(
-        message,
-        /Cannot change \S*\/lib\S*: it is in an added folder, which fs only reads; change .*\{write: .*start Vis in a folder that contains both folders$/,
+        await workspace.refusal(name, ...args),
+        /^Cannot change \S*\/lib.*: (?:it is|they are) in \S*\/lib, an added folder, and no user can answer here; .*in interactive mode/s,
         name,
       );
     }
     assert.deepEqual(await names(lib), before);
+    assert.match(await Deno.readTextFile(join(lib, "x.ts")), /needle/);
+  }));
+
+for (const [at, [name, ...args]] of changesOf("LIB").entries()) {
+  Deno.test(`fs.${name}() changes an added folder after one question, and an undo without it reverts this: ${at}`, () =>
+    added(async ({ workspace, lib, view }) => {
+      await Deno.symlink(lib, join(workspace.root, "linked"));
+      await Deno.symlink(join(lib, "x.ts"), join(workspace.root, "x-link"));
+      const asked = answering(view), diffs: string[] = [];
+      Object.assign(view, { home: workspace.home, changedFile: (diff: string) => void diffs.push(diff) });
+      const before = [await contents(lib), await contents(workspace.root)];
+      await workspace.call(name, ...args.map((one) => typeof one === "string" ? one.replaceAll("LIB", lib) : one));
+      const after = [await contents(lib), await contents(workspace.root)];
+      assert.notDeepEqual(after, before);
+      assert.equal(asked.length, 1);
+      assert.match(asked[0]?.what ?? "", /^change (?:(?!\/lib\/).)+ in \S*\/lib, an added folder$/);
+      assert.match(asked[0]?.change ?? "", /^--- (?:\S*\/lib\/|\/dev\/null)/);
+      assert.equal(asked[0]?.scope, `changes in the added folder ${lib}`);
+      assert.match(diffs.join(""), /^--- /);
+      // Another process runs the undo, without the added folder.
+      for (const [options, state] of [[{}, before], [{ redo: true }, after], [{}, before]] as const) {
+        const { error = "", kept } = await undone(workspace, options);
+        assert.deepEqual([error, kept], ["", []]);
+        assert.deepEqual([await contents(lib), await contents(workspace.root)], state);
+      }
+      assert.equal(asked.length, 1);
+    }));
+}
+
+interface Question {
+  readonly what: string;
+  readonly change?: string;
+  readonly scope: string;
+}
+
+/** The user allows each call until `answers` has other answers. */
+function answering(view: EnvironmentView, answers: readonly boolean[] = []): readonly Question[] {
+  const asked: Question[] = [];
+  Object.assign(view, {
+    approve: (question: Question, { isQuiet = false } = {}) => {
+      if (isQuiet) return Promise.resolve({ allowed: false, reason: "" });
+      const allowed = answers[asked.push(question) - 1] ?? true;
+      return Promise.resolve({ allowed, reason: allowed ? "" : "the user said no" });
+    },
+  });
+  return asked;
+}
+
+async function undone({ root, home }: Pick<Workspace, "root" | "home">, options: object = {}) {
+  let text = "";
+  const place = { print: (part: string) => void (text += part), workspace: root, home, places: new FsPlaces() };
+  await undoCli(UNDO_ARGUMENTS.parse(options), place);
+  return JSON.parse(text);
+}
+
+async function contents(folder: string): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isFile) found[name] = await Deno.readTextFile(path);
+    if (!isDirectory) continue;
+    found[`${name}/`] = "";
+    for (const [below, text] of Object.entries(await contents(path))) found[`${name}/${below}`] = text;
+  }
+  return found;
+}
+
+Deno.test("a call that changes two added folders asks for each of them", () =>
+  added(async ({ workspace, lib, view }) => {
+    await workspace.put("../lib2/b.txt", "b\n");
+    const asked = answering(view, [true, false]);
+    Object.assign(view, { readFolders: [lib, `${lib}2`] });
+    const edits = [
+      { path: "src/a.ts", old: "own", new: "new" },
+      { path: "../lib/x.ts", old: "needle", new: "new" },
+      { path: "../lib2/b.txt", old: "b", new: "new" },
+    ];
+    assert.match(await workspace.refusal("edit", edits), /b\.txt: it is in \S*\/lib2, .*, and the user said no/);
+    assert.deepEqual([await workspace.text("src/a.ts"), existsSync(`${lib}/b.txt`)], ["own needle\n", false]);
+    await workspace.call("edit", edits);
+    const places = [lib, `${lib}2`, lib, `${lib}2`].map((folder) => `changes in the added folder ${folder}`);
+    assert.deepEqual(asked.map(({ scope }) => scope), places);
+    assert.equal(await Deno.readTextFile(`${lib}2/b.txt`), "new\n");
+  }));
+
+Deno.test("an answer counts for the paths of its question, even if a link then leads elsewhere", () =>
+  added(async ({ workspace, lib, view }) => {
+    await workspace.put("../lib/other/y.ts", "needle\n");
+    const link = join(workspace.root, "linked");
+    const lead = (to: string): void => {
+      if (existsSync(link)) Deno.removeSync(link);
+      Deno.symlinkSync(to, link);
+    };
+    const asked: string[] = [], targets = [join(lib, "other"), workspace.outside];
+    Object.assign(view, {
+      approve: ({ what }: Question) => {
+        asked.push(what);
+        lead(targets[asked.length - 1] ?? "");
+        return Promise.resolve({ allowed: true, reason: "" });
+      },
+    });
+    lead(join(lib, "src"));
+    assert.match(await workspace.refusal("writeFile", "linked/y.ts", "stolen"), /outside the workspace/);
+    assert.deepEqual(asked.map((what) => what.split(" in ")[0]), ["change src/y.ts", "change other/y.ts"]);
+    for (const path of ["src/y.ts", "other/y.ts"]) assert.equal(await Deno.readTextFile(join(lib, path)), "needle\n");
+    assert.deepEqual(await names(workspace.outside), ["secret.txt"]);
+  }));
+
+Deno.test("fs writes nothing elsewhere if an added folder becomes a link during the question", () =>
+  added(async ({ workspace, lib, view }) => {
+    for (const folder of [lib, join(lib, "src")]) {
+      const moved = `${folder}.moved`;
+      Object.assign(view, {
+        approve: () => {
+          Deno.renameSync(folder, moved);
+          Deno.symlinkSync(workspace.outside, folder);
+          return Promise.resolve({ allowed: true, reason: "" });
+        },
+      });
+      assert.match(await workspace.refusal("writeFile", `${lib}/src/secret.txt`, "stolen"), /outside the workspace/);
+      assert.equal(await Deno.readTextFile(join(workspace.outside, "secret.txt")), "secret\n");
+      await Deno.remove(folder);
+      await Deno.rename(moved, folder);
+    }
+  }));
+
+Deno.test("fs protects parts of an added folder as in the workspace, with any answer", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view), bare = join(lib, "bare"), base = join(lib, "..");
+    for (const name of ["HEAD", "objects/a", "refs/a", "hooks/a"]) await workspace.put(`../lib/bare/${name}`, "a");
+    await workspace.put("../lib/.git/hooks/a", "a");
+    await Deno.symlink(join(lib, ".git"), join(lib, "linked"));
+    await Deno.symlink(join(lib, ".git"), join(workspace.root, "linked"));
+    await Deno.symlink(workspace.outside, join(lib, "leads"));
+    const refusals: readonly (readonly [folders: readonly string[], path: string, why: RegExp])[] = [
+      ...[".git/hooks/pre-commit", ".GIT/config", ".vis/config.jsonc", "src/.vis/x", "linked/config"].map((path) =>
+        [[lib], `${lib}/${path}`, /protected/] as const
+      ),
+      [[lib], "linked/config", /protected/],
+      [[lib], `${lib}/leads/secret.txt`, /outside the workspace/],
+      [[lib], `${lib}/../app2/secret.txt`, /outside the workspace/],
+      [[lib], `${lib}/bare/hooks/post-update`, /a repository's own folder/],
+      [[bare], `${bare}/hooks/post-update`, /a repository's own folder/],
+      [[join(lib, ".git")], `${lib}/.git/config`, /protected/],
+      [[lib], lib, /it is an added folder|is a folder/],
+      [[base], workspace.root, /it is the workspace itself|is a folder/],
+      [[base], base, /the workspace is inside it/],
+      [[join(base, "..")], base, /the workspace is inside it/],
+      [[lib, join(lib, "src")], `${lib}/src`, /it is an added folder, or contains one|is a folder/],
+    ];
+    for (const [readFolders, path, why] of refusals) {
+      Object.assign(view, { readFolders });
+      assert.match(await workspace.refusal("writeFile", path, "x"), why, path);
+      if (!existsSync(path)) continue;
+      assert.match(await workspace.refusal("remove", path, { recursive: true }), why, path);
+    }
+    Object.assign(view, { readFolders: [lib] });
+    for (const name of ["HEAD", "objects/a", "refs/a"]) {
+      const made = workspace.call("writeFile", `${lib}/src/${name}`, "a");
+      if (name === "refs/a") await assert.rejects(made, /take its folder for a repository/);
+      else await made;
+    }
+    assert.deepEqual(await names(workspace.outside), ["secret.txt"]);
+    assert.deepEqual(asked.filter(({ what }) => !what.startsWith("change ")), []);
+  }));
+
+Deno.test("a secret file and a hook of an added folder have a question of their own", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view, [true, false, true, true, true, false]);
+    Object.assign(view, {
+      obeyedPaths: (paths: readonly string[]) =>
+        Promise.resolve(
+          paths.filter((path) => path.includes("/hooks/")).map((path) => ({ path, reason: "git runs", running: null })),
+        ),
+    });
+    const edit = ["edit", `${lib}/.env`, { old: "needle", new: "new" }] as const;
+    assert.match(await workspace.refusal(...edit), /may hold keys, and the user said no/);
+    assert.doesNotMatch(asked[0]?.change ?? "", /needle/);
+    await workspace.call(...edit);
+    assert.equal(await Deno.readTextFile(join(lib, ".env")), "KEY=new\n");
+    const hook = `${lib}/hooks/pre-commit`;
+    assert.match(await workspace.refusal("writeFile", hook, "x"), /which git runs: the user said no/);
+    assert.equal(existsSync(hook), false);
+    assert.equal(asked.length, 6);
+  }));
+
+Deno.test("the user can undo changes in an added folder only while the folder is there", () =>
+  added(async ({ workspace, lib, view }) => {
+    answering(view);
+    Object.assign(view, { home: workspace.home });
+    await workspace.call("edit", `${lib}/x.ts`, { old: "needle", new: "new" });
+    await workspace.call("edit", "src/a.ts", { old: "own", new: "new" });
+    await Deno.mkdir(join(workspace.outside, "lib"));
+    await Deno.copyFile(join(lib, "x.ts"), join(workspace.outside, "lib/x.ts"));
+    await Deno.rename(lib, `${lib}.moved`);
+    await Deno.symlink(join(workspace.outside, "lib"), lib);
+    for (const options of [{ steps: 2 }, { steps: 2, force: true, dryRun: true }]) {
+      const { error = "", kept } = await undone(workspace, options);
+      assert.match(error === "" ? kept[0].reason : error, /it is outside the workspace/);
+    }
+    assert.match(await Deno.readTextFile(join(lib, "x.ts")), /new/);
+    await undone(workspace, { steps: 2, rest: true });
+    assert.equal(await workspace.text("src/a.ts"), "own needle\n");
+    assert.match(await Deno.readTextFile(join(workspace.outside, "lib/x.ts")), /new/);
+    await Deno.remove(lib);
+    await Deno.rename(`${lib}.moved`, lib);
+    await undone(workspace, { force: true });
+    assert.match(await Deno.readTextFile(join(lib, "x.ts")), /needle/);
+  }));
+
+Deno.test("another conversation asks again, also before fs.undo() reverts a change in an added folder", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view, [true, false, false, true]);
+    Object.assign(view, { home: workspace.home });
+    const edit = ["edit", `${lib}/x.ts`, { old: "needle", new: "new" }] as const;
+    await workspace.call(...edit);
+    assert.match(await workspace.refusal("undo"), /an added folder, and the user said no/);
+    const { conversationId } = view;
+    Object.assign(view, { conversationId: "other" });
+    assert.match(await workspace.refusal("writeFile", `${lib}/x.ts`, "other"), /and the user said no/);
+    assert.match(await workspace.refusal("undo"), /Nothing to undo/);
+    Object.assign(view, { conversationId });
+    await workspace.call("undo");
+    assert.match(await Deno.readTextFile(join(lib, "x.ts")), /needle/);
+    assert.equal(asked.length, 4);
+  }));
+
+Deno.test("a change in an added folder that a kill cut off is reverted, also without the folder", () =>
+  added(async ({ workspace, lib, view }) => {
+    answering(view);
+    Object.assign(view, { home: workspace.home });
+    await workspace.call("edit", `${lib}/x.ts`, { old: "needle", new: "new" });
+    const [folder = ""] = await names(join(workspace.home, "checkpoints"));
+    const at = join(workspace.home, "checkpoints", folder);
+    const change = (await names(at)).find((name) => name.endsWith(".json")) ?? "";
+    await Deno.rename(join(at, change), join(at, change.replace(/json$/, "pending")));
+    if (!Kernel.shared()) await Deno.utime(join(at, change.replace(/json$/, "pending")), 0, 0);
+    await undone(workspace, { list: true });
     assert.match(await Deno.readTextFile(join(lib, "x.ts")), /needle/);
   }));
 
@@ -195,8 +434,12 @@ Deno.test("the tree of an added folder takes only absolute paths in it, on each 
         "/etc/passwd",
         `${lib}/out-link`,
       ];
-      for (const way of ways) assert.throws(() => all.open(way), way);
-      assert.throws(() => all.folder(`${lib}/src`, () => {}), Deno.errors.FilesystemLoop);
+      for (const way of ways) {
+        assert.throws(() => all.open(way), way);
+        assert.throws(() => all.folder(way, () => {}), way);
+      }
+      using folder = all.folder(`${lib}/src`, () => {});
+      assert.equal(folder.look("y.ts")?.kind, "file");
     }
   }));
 
@@ -207,10 +450,7 @@ Deno.test("a folder around the workspace can be added, and the workspace stays w
     assert.equal((await workspace.call("stat", join(workspace.root, "src/a.ts"))).path, "src/a.ts");
     await workspace.call("writeFile", join(workspace.root, "new.ts"), "1\n");
     assert.equal(await workspace.text("new.ts"), "1\n");
-    assert.match(
-      await workspace.refusal("writeFile", "../lib/x.ts", "1\n"),
-      /in an added folder/,
-    );
+    assert.match(await workspace.refusal("writeFile", "../lib/x.ts", "1\n"), /an added folder, and no user can answer/);
     Object.assign(view, { secrets: ["src/a.ts"] });
     assert.match(await workspace.refusal("readFile", join(workspace.root, "src/a.ts")), /it may hold keys/);
     const hits = await workspace.call("grep", "needle", { path: "..", glob: "*.ts" });
@@ -220,7 +460,7 @@ Deno.test("a folder around the workspace can be added, and the workspace stays w
 Deno.test("the prompt names added folders, and only then", () =>
   added(async ({ view, lib }) => {
     const prompt = async (env: EnvironmentView): Promise<string> => String(await (fs.prompt as typeof prompt)(env));
-    assert.match(await prompt(view), new RegExp(`^Files of cwd, and to read only: ${lib}\\. `));
+    assert.match(await prompt(view), new RegExp(`^Files of cwd, and of ${lib}, whose changes ask the user\\. `));
     const { readFolders: _, ...without } = view;
     assert.match(await prompt({ ...without }), /^Files of cwd\. /);
     assert.equal(await prompt({ ...view, readFolders: [] }), await prompt({ ...without }));

@@ -205,6 +205,24 @@ Deno.test("Vis obeys its database, and the journals that it would find beside it
 });
 
 Deno.test(
+  "Vis obeys paths in an added folder by its own settings and by those of the workspace",
+  { ignore },
+  async () => {
+    await planted("a repository", async (place) => {
+      const { root, workspace } = place, lib = join(root, "lib");
+      const script =
+        `git init -q ../lib && git -C ../lib config core.hooksPath own && git config core.hooksPath ../lib/shared
+      mkdir -p ../lib/.vis ../lib/skills && ln -s ../skills ../lib/.vis/skills`;
+      await asUser(script, place);
+      const obeyed = new ObeyedPaths({ home: join(root, "home"), visHome: null, env: {} });
+      const paths = ["own/a", "shared/a", "skills/a", "x.ts"].map((path) => join(lib, path));
+      const list = await obeyed.of(workspace, ["a.txt", ...paths], workspace, [lib]);
+      assert.deepEqual(new Set(list.map(({ path }) => path)), new Set(paths.slice(0, 3)));
+    });
+  },
+);
+
+Deno.test(
   "what the user changes later counts from then on: settings, links, folders and repositories",
   { ignore },
   async () => {

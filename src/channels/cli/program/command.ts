@@ -47,7 +47,7 @@ export const FLAGS = {
   root: ["--root", "let Vis also change files of the repository around the workspace"],
   addDir: [
     "--add-dir <path>",
-    "let Vis also read this folder; behind a complete wall, commands can change it only after you approve the path (repeatable)",
+    "let Vis also read this folder; file functions, and commands behind a complete wall, can change it only after you approve (repeatable)",
     collected,
   ],
   shell: [
