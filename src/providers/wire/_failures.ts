@@ -81,14 +81,14 @@ export class Failures {
       const message = `Cannot get a reply from ${at}: ${refused}${withStatus}, too many requests${
         this.#said(text)
       }; ${advice}`;
-      const brief = this.#brief("rate limit (429)", text);
+      const brief = this.#brief(refusal.isGuess ? "rate limit" : "rate limit (429)", text);
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait, brief });
     }
     if (status >= 500 || status === 408) {
       const message = `Cannot get a reply from ${at}: the server failed${withStatus}${
         this.#said(text)
       }; try again later`;
-      const brief = this.#brief(`status ${status}`, text);
+      const brief = this.#brief(refusal.isGuess ? "server error" : `status ${status}`, text);
       return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait, brief });
     }
     const { model, baseUrl } = this.#facts.advice;

@@ -16,8 +16,8 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const rules = rulesFor(abi, access);
   if (rules.unsafe.length > 0) {
     throw new Error(
-      `Cannot apply the grants of the sandbox: ${rules.unsafe.join(", ")}, and this kernel has ${
-        abi < 1 ? "no Landlock" : `ABI ${abi}`
+      `Cannot apply the grants of the sandbox: ${rules.unsafe.join(", ")}, and this kernel ${
+        abi < 1 ? "does not offer Landlock" : `has ABI ${abi}`
       }`,
     );
   }

@@ -252,6 +252,12 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   ],
 ];
 
+Deno.test("an error in a stream without a status names no status", async () => {
+  const { message, brief } = await failureOf("openai-chat", `{"error":"model runner has unexpectedly stopped"}\n`);
+  assert.match(brief, /^server error: model runner has unexpectedly stopped · /);
+  assert.doesNotMatch(message, /status/);
+});
+
 for (const [name, body, says] of IN_STREAM) {
   Deno.test(`an error in a stream is named with its message: ${name}`, async () => {
     for (const begin of ["", ": ping\n\n", sse(chunk({ content: "ha" }))]) {
