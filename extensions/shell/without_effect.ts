@@ -53,7 +53,7 @@ export async function missedRemovals(
   const outside = removalsOutside(command, place);
   const isTemporary = (path: string): boolean => TEMPORARY.some((folder) => isWithin(path, folder));
   const told = outside.filter(({ word, path }) => OF_HOME.test(word) || !isTemporary(path));
-  const why = "commands cannot change files outside the workspace";
+  const why = "commands cannot change files there";
   const there = await Promise.all(outside.map(({ path }) => lstat(path).then(() => true, () => false)));
   const left = outside.filter((_, at) => there[at]).map(({ path }) => path);
   return {

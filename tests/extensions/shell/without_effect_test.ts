@@ -81,11 +81,11 @@ Deno.test("missedRemovals() tells the user which files are still there, and the 
     await Deno.writeTextFile(`${home}/.netrc`, "x");
     const place = { cwd: "/w", within: ["/w"], home };
     const model =
-      "The command did not remove ~/.netrc, ~/.none of the user: commands cannot change files outside the workspace";
+      "The command did not remove ~/.netrc, ~/.none of the user: commands cannot change files there";
     assert.deepEqual(await missedRemovals("rm -rf ~/.netrc ~/.none", place), {
       model,
       people:
-        `A command left ${home}/.netrc in place, because commands cannot change files outside the workspace: rm -rf ~/.netrc ~/.none`,
+        `A command left ${home}/.netrc in place, because commands cannot change files there: rm -rf ~/.netrc ~/.none`,
     });
     await Deno.remove(`${home}/.netrc`);
     assert.deepEqual(await missedRemovals("rm -rf ~/.netrc ~/.none", place), { model, people: null });
