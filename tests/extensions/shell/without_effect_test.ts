@@ -80,8 +80,7 @@ Deno.test("missedRemovals() tells the user which files are still there, and the 
   await withFolder(async (home) => {
     await Deno.writeTextFile(`${home}/.netrc`, "x");
     const place = { cwd: "/w", within: ["/w"], home };
-    const model =
-      "The command did not remove ~/.netrc, ~/.none of the user: commands cannot change files there";
+    const model = "The command did not remove ~/.netrc, ~/.none of the user: commands cannot change files there";
     assert.deepEqual(await missedRemovals("rm -rf ~/.netrc ~/.none", place), {
       model,
       people:
