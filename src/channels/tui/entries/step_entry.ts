@@ -127,7 +127,7 @@ export class StepEntry extends DrawnEntry {
     const time = theme.dim(` ${durationText(result.ms)}`);
     const calls = block.tally.failed ? [...marked, ...outputLines(block, { width, shown })] : [];
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: WHOLE, theme });
-    const main = brokenLine(`${mark} ${first}${time}`, width);
+    const main = brokenLine(`${first === "" ? mark : `${mark} ${first}`}${time}`, width);
     return [...lines, ...changed, ...calls, ...main, ...rest.map((line) => `  ${line}`)];
   }
 

@@ -73,7 +73,8 @@ export class Reader {
 
   #tell(found: boolean): void {
     const count = this.text.matches;
-    this.#told = found ? `“${this.#needle}” in ${counted(count, "line")}` : `no “${this.#needle}”`;
+    const keys = count > 1 ? " (n next, N previous)" : "";
+    this.#told = found ? `“${this.#needle}” in ${counted(count, "line")}${keys}` : `no “${this.#needle}”`;
   }
 
   #forget(): void {
