@@ -420,7 +420,7 @@ export async function loginChoices(
   });
   const stopped = Object.entries(PRESETS).flatMap(([name, { title, start }]): LoginChoice[] => {
     if (start === undefined || !localServers || [...found, ...providers].some((one) => one.name === name)) return [];
-    return [{ name, title: `${title}, not running here`, need: "optional", start }];
+    return [{ name, title: `${title}, not found`, need: "optional", start }];
   });
   const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
     if (name === BOT_LOGIN) return { name, title: "the token of a bot for vis telegram", need: "required" };

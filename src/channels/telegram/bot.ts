@@ -282,9 +282,7 @@ class TelegramBot {
   }
 }
 
-const REFUSED_TOKEN =
-  "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram, VIS_TELEGRAM_TOKEN or " +
-  "--token-file";
+const REFUSED_TOKEN = "Cannot use the bot: Telegram refused its token; get the current token from @BotFather";
 
 function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;

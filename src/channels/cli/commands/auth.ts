@@ -94,7 +94,7 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   const { name, need, start } = await chooseLogin([...await admin.loginChoices(), OTHER_SERVER], io);
   if (name === OTHER_SERVER.name) return await another({ admin, services, io });
   if (start !== undefined) {
-    throw new ConfigError(`Cannot use ${name}: the server is not running; ${start}, then log in again`);
+    throw new ConfigError(`Cannot use ${name}: Vis did not find the server; ${start}, then log in again`);
   }
   if (need !== "optional") return name;
   io.stderr(`vis: ${name} needs no key\n`);

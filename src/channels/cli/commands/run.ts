@@ -176,7 +176,7 @@ async function continued(place: Place, { conversation }: RunFlags): Promise<Conv
   const latest = await conversations.latest(workspace);
   if (latest === null) {
     throw new UsageError(
-      `Cannot continue the last request: workspace ${workspace} has no conversation yet; leave out --more`,
+      `Cannot continue the last request: workspace ${workspace} has no conversation yet; send a request first`,
     );
   }
   return latest;

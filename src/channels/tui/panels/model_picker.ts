@@ -242,7 +242,7 @@ export class ModelPicker extends BasePanel {
 
   #logIn(choice: LoginChoice): void {
     const { name, start } = choice;
-    if (start !== undefined) throw new Error(`Cannot use ${name}: the server is not running; ${start}`);
+    if (start !== undefined) throw new Error(`Cannot use ${name}: Vis did not find the server; ${start}`);
     const { parts } = this;
     const next = (): void => parts.act.open(new ModelPicker(parts));
     parts.act.open(

@@ -340,7 +340,7 @@ Deno.test("authLogin() does not add a server that rejected three keys", async ()
 });
 
 Deno.test("authLogin() explains how to start a server that does not run", async () => {
-  const choice = { name: "ollama", title: "Ollama, not running here", need: "optional", start: "run: serve" };
+  const choice = { name: "ollama", title: "Ollama, not found", need: "optional", start: "run: serve" };
   const { auth } = rig({ loginChoices: () => Promise.resolve([choice as LoginChoice]) }, {
     stdinIsTerminal: true,
     stderrIsTerminal: true,
@@ -348,6 +348,6 @@ Deno.test("authLogin() explains how to start a server that does not run", async 
   });
   await assert.rejects(
     auth.login(undefined, FLAGS),
-    /Cannot use ollama: the server is not running; run: serve, then log in again/,
+    /Cannot use ollama: Vis did not find the server; run: serve, then log in again/,
   );
 });

@@ -147,7 +147,7 @@ Deno.test("ModelPicker selects the entry with the typed name before other names,
     ...fake({ providers: [provider("one")], models: { one } }),
     loginChoices: () =>
       Promise.resolve([
-        choice("ollama", "Ollama, not running here"),
+        choice("ollama", "Ollama"),
         choice("groq-2", "Groq"),
         choice("groq", "Groq"),
         choice("vendor", "oto tools"),
@@ -302,5 +302,5 @@ Deno.test("ModelPicker explains how to start a server that does not run", async 
   const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /Stopped/);
   type(panel, ..."stopped", KEYS.enter);
-  await rig.until(panel, /! Cannot use stopped: the server is not running; run: serve/);
+  await rig.until(panel, /! Cannot use stopped: Vis did not find the server; run: serve/);
 });
