@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { advised, type EnvironmentView, type FileChanges, someOf } from "@vis/extension";
+import { advised, type EnvironmentView, type FileChanges, someOf, userGitSettings } from "@vis/extension";
 import {
   askToChange,
   Git,
@@ -161,9 +162,12 @@ export interface CommitOptions {
   readonly allowEmpty?: boolean;
   /** With false, the hooks of the repository do not run. */
   readonly hooks?: boolean;
+  /** With false, git does not sign the commit, even if commit.gpgSign is set. */
+  readonly sign?: boolean;
 }
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>> & {
+  readonly signed?: boolean;
   readonly skippedHooks?: readonly string[];
   /** The hooks changed these files. */
   readonly changes?: FileChanges;
@@ -204,11 +208,11 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     ...(amend ? ["--amend"] : []),
     ...(allowEmpty ? ["--allow-empty"] : []),
   ];
-  const hooks = await hooksOf(git);
-  const runs = options.hooks !== false && hooks.names.some((name) => REFUSING_HOOKS.includes(name))
-    ? await import("./commit_hooks.ts")
-    : null;
-  if (runs) {
+  const found = await hooksOf(git), isSet = await signsCommits(git);
+  const hooks = options.hooks !== false && found.names.some((name) => REFUSING_HOOKS.includes(name)) ? found : null;
+  const signs = isSet && options.sign !== false;
+  const programs = hooks !== null || signs ? await import("./commit_programs.ts") : null;
+  if (programs) {
     // Vis asks no question about a commit that git would refuse.
     const asks = (await env.programWalls?.())?.unwalled?.mode === "ask";
     const dry = ["commit", "--dry-run", "--untracked-files=no", ...flags, ...only];
@@ -216,28 +220,44 @@ export async function commit(env: EnvironmentView, message: string, options: Com
       ? null
       : await git.run(dry, { changes: "repository" });
     if (tried !== null && tried.code !== 0) throw await commitError(git, { ...tried, paths });
-    await runs.askForHooks(git, hooks);
+    await programs.askForPrograms(git, { hooks, signs });
   }
   if (fresh.length > 0) {
     const input = fresh.map((path) => `${printedName(path)}\n`).join("");
     const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
     if (code !== 0) throw new Error(`Cannot commit: ${plainReason(stderr)}`);
   }
-  const args = ["commit", "--quiet", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags];
-  const made: GitResult & { readonly changes?: FileChanges | null } = runs
-    ? await runs.commitWithHooks(git, { hooks, args, paths: only.slice(1), input: message, env: author })
-    : await git.run([...args, "--no-verify", ...only], { changes: "repository", input: message, env: author });
+  const args = ["commit", "--quiet", "--cleanup=whitespace", "--file=-", ...flags];
+  const made: GitResult & { readonly changes?: FileChanges | null } = programs
+    ? await programs.commitWithPrograms(git, { hooks, signs }, { args, paths: only.slice(1), message, author })
+    : await git.run([...args, "--no-verify", "--no-gpg-sign", ...only], {
+      changes: "repository",
+      input: message,
+      env: author,
+    });
   if (made.code !== 0) throw await commitError(git, { ...made, paths });
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  const skippedHooks = runs ? [] : hooks.names;
+  const skippedHooks = hooks === null ? found.names : [];
   if (skippedHooks.length > 0) {
     env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
   }
+  if (isSet && !signs) {
+    env.note?.("git.commit did not sign the commit, although the settings of git have commit.gpgSign; tell the user");
+  }
   return {
     ...await lastCommit(git),
+    ...(signs ? { signed: true } : {}),
     ...(skippedHooks.length > 0 ? { skippedHooks } : {}),
     ...(made.changes ? { changes: made.changes } : {}),
   };
+}
+
+async function signsCommits({ settings, repository: { gitDir } }: Git): Promise<boolean> {
+  const all = [...await userGitSettings({ home: homedir(), gitDir }), ...settings];
+  const value = all.findLast(({ section, subsection, key }) =>
+    section === "commit" && subsection === null && key === "gpgsign"
+  )?.value;
+  return value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
 }
 
 async function movedFrom(

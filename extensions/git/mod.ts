@@ -276,10 +276,10 @@ export default defineExtension({
       }),
       args: z.tuple([
         text.describe("message"),
-        options({ all: flag, paths, amend: flag, allowEmpty: flag, hooks: flag }).optional(),
+        options({ all: flag, paths, amend: flag, allowEmpty: flag, hooks: flag, sign: flag }).optional(),
       ]),
       misnamed: { ...COMMIT_NAMES, insertions: "added", additions: "added", deletions: "deleted" },
-      returns: `${COMMIT.slice(0, -1)}, files, added, deleted, skippedHooks?, changes?}`,
+      returns: `${COMMIT.slice(0, -1)}, files, added, deleted, signed?, skippedHooks?, changes?}`,
       examples: ['await git.commit("fix: count lines once")'],
     }),
     fn(

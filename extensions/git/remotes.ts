@@ -316,7 +316,11 @@ export async function remoteOf(
 }
 
 /** The user's git runs without the wall, so it must lead to no file that a command could have changed. */
-async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, cannot: string): Promise<void> {
+export async function refuseHere(
+  { env, repository: { commonDir, gitDir } }: Git,
+  cannot: string,
+  keys: readonly string[] = PROGRAM_KEYS,
+): Promise<void> {
   const { tenant = MAIN } = env, top = env.root ?? env.workspace, home = homedir();
   if (tenant !== MAIN) throw new Error(`${cannot}: only the tenant ${MAIN} can use the keys of the user`);
   const real = (path: string): Promise<string> => Deno.realPath(path).catch(() => path);
@@ -335,7 +339,7 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
     }
     return false;
   };
-  const settings = (await userGitSettings({ home, gitDir })).filter(({ key }) => PROGRAM_KEYS.includes(key));
+  const settings = (await userGitSettings({ home, gitDir })).filter(({ key }) => keys.includes(key));
   const ssh = await smallTextFile(join(home, ".ssh/config"), { links: true }) ?? "";
   const causes = [
     [isWithin(await real(home), top), `the user's home folder is in ${top}`],
@@ -348,7 +352,7 @@ async function refuseHere({ env, repository: { commonDir, gitDir } }: Git, canno
   ] as const;
   const cause = causes.find(([holds]) => holds)?.[1];
   if (cause !== undefined) throw advised(new Error(`${cannot}: ${cause}`), "ask the user to run git");
-  await spawnOf(env)(["git", "--version"], { asUser: true, env: ENVIRONMENT }); // Rejects if a setting forbids it.
+  await spawnOf(env)(["git", "--version"], { asUser: true, env: USER_ENVIRONMENT }); // Rejects if a setting forbids it.
 }
 
 const PROGRAM_KEYS: readonly string[] = ["sshcommand", "askpass", "gitproxy", "helper", "sslkey", "proxy"];
@@ -495,7 +499,7 @@ async function withMirror<T>(
           onBegin: () => refuseShared(git, cannot),
           timeoutMs: TIMEOUT_MS,
           maxBytes: MAX_BYTES,
-          env: ENVIRONMENT,
+          env: USER_ENVIRONMENT,
           ...given,
           ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
         },
@@ -522,7 +526,7 @@ async function withMirror<T>(
 }
 
 /** The command wall protects the folder of Vis. A killed process leaves its mirror there. */
-async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): Promise<string> {
+export async function mirrorFolder({ home = null }: EnvironmentView, cannot: string): Promise<string> {
   if (home === null) {
     throw advised(
       new Error(`${cannot}: Vis has no home folder`),
@@ -543,7 +547,7 @@ const LEFT_MS = 86_400_000;
 
 const FETCH = ["--quiet", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"];
 
-const ENVIRONMENT: Readonly<Record<string, string>> = {
+export const USER_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_ALLOW_PROTOCOL: "https:http:ssh",
   GIT_NO_REPLACE_OBJECTS: "1",
@@ -565,7 +569,7 @@ const SETTINGS = [
 ] as const;
 
 /** Other users of the machine could read arguments, so settings with keys are in a file. */
-function settingText({ section, subsection, key, value }: GitSetting): string {
+export function settingText({ section, subsection, key, value }: GitSetting): string {
   const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
   return `[${section}${subsection === null ? "" : ` ${quoted(subsection)}`}]\n\t${key} = ${quoted(value)}\n`;
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
@@ -8,13 +9,15 @@ export const missing = !linux ? "needs Linux" : !hasGit ? "needs git" : "";
 
 let packages = "";
 
-/** Test files of other isolates share the variables of this process, so their programs still find the cache of
- * packages. */
+/** Test files of other isolates share the variables of this process, so one test at a time changes them, and programs
+ * of other tests still find the cache of packages. */
 export async function withHome(home: string, test: () => Promise<void>): Promise<void> {
   if (packages === "") {
     const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
     packages = JSON.parse(new TextDecoder().decode(stdout)).denoDir;
   }
+  using turn = await Deno.open(join(tmpdir(), `vis-home-of-tests-${Deno.uid()}`), { create: true, write: true });
+  await turn.lock(true);
   const before = ["HOME", "DENO_DIR"].map((name) => [name, Deno.env.get(name)] as const);
   Deno.env.set("DENO_DIR", packages);
   Deno.env.set("HOME", home);

@@ -96,7 +96,7 @@ Deno.test("a refusal commits nothing, and {hooks: false} commits without hooks",
     await write("new.txt", "new\n");
     await assert.rejects(
       commit(env, "no", { paths: "new.txt" }),
-      /^Error: Cannot commit: the hooks pre-commit need an approval, and the user said no; \{hooks: false\} commits without hooks/,
+      /^Error: Cannot commit: the hook pre-commit needs an approval, and the user said no; \{hooks: false\} commits without hooks$/,
     );
     assert.equal(await git("status", "--porcelain"), "?? new.txt\n");
     const { skippedHooks } = await commit(env, "yes", { paths: "new.txt", hooks: false });

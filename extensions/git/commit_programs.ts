@@ -4,35 +4,63 @@ import { Git, type GitResult, type Hooks, hooksOf } from "./git.ts";
 
 const MOST_OUTPUT = 2_000, MOST_TRACE = 16 << 20;
 
-/** Rejects with Error unless the user lets the hooks run. */
-export async function askForHooks(git: Git, hooks: Hooks): Promise<void> {
+export interface Programs {
+  readonly hooks: Hooks | null;
+  readonly signs: boolean;
+}
+
+/** Rejects with Error unless the user allows the programs. */
+export async function askForPrograms(git: Git, { hooks, signs }: Programs): Promise<void> {
   const { env, repository: { workspace: top, gitDir, commonDir } } = git;
-  const names = hooks.names.join(", "), folders = [top, gitDir, commonDir, ...env.readFolders ?? []];
+  const folders = [top, gitDir, commonDir, ...env.readFolders ?? []];
   // A repository must not open a folder of the user for its programs.
-  if (hooks.isNamed && !folders.some((folder) => isWithin(hooks.folder, folder))) {
+  if (hooks?.isNamed && !folders.some((folder) => isWithin(hooks.folder, folder))) {
     throw advised(
       new Error(`Cannot commit: the repository's core.hooksPath is ${hooks.folder}, which is outside the repository`),
       "ask the user to add the folder with --add-dir, or pass {hooks: false}",
     );
   }
+  if (signs) {
+    const { refuseUnsafeKeys } = await import("./commit_signature.ts");
+    await refuseUnsafeKeys(git);
+  }
   const before = await contents(hooks);
   const { unwalled } = await env.programWalls?.() ?? {};
   const asks = unwalled?.mode === "ask";
+  const names = hooks === null ? "" : `the ${hooks.names.length === 1 ? "hook" : "hooks"} ${hooks.names.join(", ")}`;
+  const wall = asks ? `an incomplete command wall (${unwalled.reason})` : "the command wall";
   const { allowed = false, reason = "no user can answer here" } = await env.approve?.({
-    what: `commit with the ${hooks.names.length === 1 ? "hook" : "hooks"} ${names} of this repository`,
+    what: [
+      ...hooks === null ? [] : [`commit with ${names} of this repository`],
+      ...signs ? ["sign the commit with your key"] : [],
+    ].join(", and "),
     exact: git.callText,
-    why: `The programs in ${hooks.folder} run behind ${asks ? "an incomplete" : "the"} command wall${
-      asks ? ` (${unwalled.reason})` : ""
-    }, and can change files of the workspace and .git.`,
-    scope: `commits with the hooks ${names}`,
-    lasting: !asks,
+    why: [
+      ...hooks === null
+        ? []
+        : [`The programs in ${hooks.folder} run behind ${wall}, and can change files of the workspace and .git.`],
+      ...signs ? ["git signs outside of the command wall, with the program and the key of your own settings."] : [],
+    ].join(" "),
+    scope: `${signs ? "signed " : ""}commits${hooks === null ? " without hooks" : ` with ${names}`}`,
+    lasting: hooks === null || !asks,
   }) ?? {};
   if (!allowed) {
+    const needed = [...hooks === null ? [] : [names], ...signs ? ["the signature"] : []];
+    const ways = [
+      ...hooks === null ? [] : ["{hooks: false} commits without hooks"],
+      ...signs ? ["{sign: false} commits without a signature"] : [],
+    ];
     throw advised(
-      new Error(`Cannot commit: the hooks ${names} need an approval, and ${reason}`),
-      "{hooks: false} commits without hooks, as git commit --no-verify does",
+      new Error(
+        `Cannot commit: ${needed.join(" and ")} ${
+          hooks?.names.length === 1 || !hooks ? "needs" : "need"
+        } an approval, ` +
+          `and ${reason}`,
+      ),
+      ways.join(", and "),
     );
   }
+  if (hooks === null) return;
   git.allowed();
   const now = await hooksOf(git);
   if (JSON.stringify([hooks, before]) !== JSON.stringify([now, await contents(now)])) {
@@ -40,20 +68,42 @@ export async function askForHooks(git: Git, hooks: Hooks): Promise<void> {
   }
 }
 
-async function contents({ names, folder }: Hooks): Promise<readonly (string | null)[]> {
+async function contents(hooks: Hooks | null): Promise<readonly (string | null)[]> {
+  const { names = [], folder = "" } = hooks ?? {};
   return await Promise.all(names.map((name) => smallTextFile(join(folder, name), { links: true })));
 }
 
-export async function commitWithHooks(
+interface Planned {
+  readonly args: readonly string[];
+  readonly paths: readonly string[];
+  readonly message: string;
+  readonly author: Readonly<Record<string, string>>;
+}
+
+type Ended = GitResult & { readonly changes?: FileChanges | null };
+
+export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, planned: Planned): Promise<Ended> {
+  const commit = async ({ settings = [], flags = ["--no-gpg-sign"] }: Partial<SigningArguments> = {}) => {
+    const args = [...settings, ...planned.args, ...flags];
+    if (hooks !== null) return await commitWithHooks(git, hooks, { ...planned, args });
+    const { paths, message: input, author: env } = planned;
+    return await git.run([...args, "--no-verify", "--", ...paths], { changes: "repository", input, env });
+  };
+  if (!signs) return await commit();
+  const { withSignature } = await import("./commit_signature.ts");
+  return await withSignature(git, planned.author, commit);
+}
+
+export interface SigningArguments {
+  readonly settings: readonly string[];
+  readonly flags: readonly string[];
+}
+
+async function commitWithHooks(
   git: Git,
-  { hooks: { folder, names }, args, paths, input, env: variables }: {
-    readonly hooks: Hooks;
-    readonly args: readonly string[];
-    readonly paths: readonly string[];
-    readonly input: string;
-    readonly env: Readonly<Record<string, string>>;
-  },
-): Promise<GitResult & { readonly changes: FileChanges | null }> {
+  { folder, names }: Hooks,
+  { args, paths, message: input, author }: Planned,
+): Promise<Ended> {
   const { env, repository: { gitDir } } = git;
   const all = (await env.openRoot?.(null))?.allowed ?? false;
   const trace = join(gitDir, `vis-trace-${crypto.randomUUID()}`);
@@ -66,7 +116,7 @@ export async function commitWithHooks(
     try {
       const result = await git.run([...args, "--", ...paths.map((path) => `:(literal)${path}`)], {
         input,
-        env: { ...variables, GIT_TRACE2_EVENT: trace },
+        env: { ...author, GIT_TRACE2_EVENT: trace },
         hooks: { folder, all, ...env.showOutput ? { onOutput: env.showOutput } : {} },
       });
       const failed = result.code === 0 ? null : failedHook(await smallTextFile(trace, { most: MOST_TRACE }));

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { commit } from "../../../extensions/git/commit.ts";
+import { merge } from "../../../extensions/git/merge_rebase.ts";
+import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
+import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
+import { missing, repository, type TestRepository, withHome } from "./_repository.ts";
+
+const hasKeys = await Deno.stat("/usr/bin/ssh-keygen").then(() => true, () => false);
+const ignore = missing !== "" || !hasKeys;
+
+interface Signing extends TestRepository {
+  readonly asked: ApprovalRequest[];
+  readonly notes: string[];
+  readonly home: string;
+  verify(): Promise<string>;
+}
+
+/** The user signs with an ssh key, by settings for this repository only: commits of other tests run at the same time
+ * with this home. */
+async function signing(
+  test: (there: Signing) => Promise<void>,
+  { allowed = true, keyed = true, sha256 = false, gpgSign = true }: {
+    readonly allowed?: boolean;
+    readonly keyed?: boolean;
+    readonly sha256?: boolean;
+    readonly gpgSign?: boolean;
+  } = {},
+): Promise<void> {
+  await repository(async (there) => {
+    const { root, workspace, write } = there, home = join(root, "home"), key = join(home, "keys/id");
+    await Deno.mkdir(join(home, "keys"));
+    if (keyed) {
+      const args = ["-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f", key];
+      await new Deno.Command("/usr/bin/ssh-keygen", { args }).output();
+      await write(join(home, "allowed"), `ada@example.org ${await Deno.readTextFile(`${key}.pub`)}`);
+    }
+    await write(join(home, ".gitconfig"), `[includeIf "gitdir:${root}/"]\n\tpath = own\n`);
+    await write(
+      join(home, "own"),
+      `[gpg]\n\tformat = ssh\n[gpg "ssh"]\n\tallowedSignersFile = ${home}/allowed\n[user]\n\tsigningKey = ${key}.pub\n` +
+        (gpgSign ? "[commit]\n\tgpgSign = true\n" : ""),
+    );
+    if (sha256) {
+      await Deno.remove(join(workspace, ".git"), { recursive: true });
+      await there.git("init", "-q", "-b", "main", "--object-format=sha256", ".");
+    }
+    const env = { PATH: "/usr/bin:/bin", HOME: home }, visHome = join(home, ".vis");
+    const wall = new LinuxWall({ home, visHome, read: [], network: false, env, temporary: join(root, "temporary") });
+    const programs = new AskedPrograms({ wall, mode: "ask", env, visHome, vouches: () => true });
+    const asked: ApprovalRequest[] = [], notes: string[] = [];
+    const view: EnvironmentView = {
+      ...there.env,
+      home: visHome,
+      note: (note) => notes.push(note),
+      spawn: (argv, options = {}) =>
+        programs.spawn(workspace, argv, { ...options, root: workspace }, { extension: "vis.git", ask: null }),
+      approve: (request) => {
+        asked.push(request);
+        return Promise.resolve({ allowed, reason: allowed ? "" : "the user said no" });
+      },
+    };
+    const verify = async (): Promise<string> => await there.git("log", "-1", "--format=%G? %GS %s");
+    await withHome(home, () => test({ ...there, env: view, asked, notes, home, verify }));
+  });
+}
+
+for (const sha256 of [false, true]) {
+  Deno.test(
+    `git.commit signs with the user's key${sha256 ? ", in a repository with sha256" : ""}`,
+    { ignore },
+    async () => {
+      await signing(async ({ env, asked, git, write, verify, commonDir, home }) => {
+        await write("a.txt", "one\ntwo\n");
+        await git("add", ".");
+        const { subject, signed } = await commit(env, "signed\n\nBody\n\nand more");
+        assert.deepEqual([subject, signed], ["signed", true]);
+        assert.equal(await verify(), "G ada@example.org signed\n");
+        await git("verify-commit", "HEAD");
+        await write("a.txt", "amended\n");
+        await commit(env, "signed again", { all: true, amend: true });
+        assert.equal(await verify(), "G ada@example.org signed again\n");
+        assert.deepEqual(
+          asked.map(({ what, exact, scope, lasting }) => [what, exact, scope, lasting])[0],
+          [
+            "sign the commit with your key",
+            'git.commit("signed\\n\\nBody\\n\\nand more")',
+            "signed commits without hooks",
+            true,
+          ],
+        );
+        assert.equal(asked.length, 2);
+        assert.deepEqual([...Deno.readDirSync(commonDir)].filter(({ name }) => /^vis-|\.lock$/.test(name)), []);
+        assert.deepEqual([...Deno.readDirSync(join(home, ".vis/mirrors"))], []);
+      }, { sha256 });
+    },
+  );
+}
+
+Deno.test("one question covers hooks and the signature, and the hooks see no unsigned commit", { ignore }, async () => {
+  await signing(async ({ env, asked, write, git, verify, workspace }) => {
+    await write(".git/hooks/commit-msg", '#!/bin/sh\necho "Reviewed-by: me" >> "$1"\n', { mode: 0o755 });
+    await write(".git/hooks/post-commit", "#!/bin/sh\ngit cat-file commit HEAD > seen\n", { mode: 0o755 });
+    await write("a.txt", "changed\n");
+    const message = "both\n\nBody";
+    const { body } = await commit(env, message, { paths: "a.txt" });
+    assert.equal(body, "Body\nReviewed-by: me");
+    assert.equal(await verify(), "G ada@example.org both\n");
+    assert.match(await Deno.readTextFile(join(workspace, "seen")), /^gpgsig /m);
+    assert.deepEqual(asked.map(({ what, scope }) => [what, scope]), [[
+      "commit with the hooks commit-msg, post-commit of this repository, and sign the commit with your key",
+      "signed commits with the hooks commit-msg, post-commit",
+    ]]);
+    assert.equal(await git("status", "--porcelain"), "?? seen\n");
+  });
+});
+
+Deno.test("git.commit signs the commit that ends a merge", { ignore }, async () => {
+  await signing(async ({ env, write, git, verify }) => {
+    await git("switch", "-q", "-c", "side");
+    await write("a.txt", "side\n");
+    await git("commit", "-qam", "side", "--no-gpg-sign");
+    await git("switch", "-q", "main");
+    await write("a.txt", "main\n");
+    await git("commit", "-qam", "main", "--no-gpg-sign");
+    assert.equal((await merge(env, "side")).during, "merge");
+    await write("a.txt", "both\n");
+    await git("add", ".");
+    assert.equal((await commit(env, "joined")).parents.length, 2);
+    assert.equal(await verify(), "G ada@example.org joined\n");
+  });
+});
+
+Deno.test("a signature that fails or that the user refuses commits nothing", { ignore }, async () => {
+  await signing(async ({ env, write, git, commonDir }) => {
+    await write("a.txt", "changed\n");
+    const head = await git("rev-parse", "HEAD");
+    await assert.rejects(
+      commit(env, "no", { all: true }),
+      /^Error: Cannot sign the commit: .*keys\/id.*; ask the user to unlock/s,
+    );
+    assert.equal(await git("rev-parse", "HEAD"), head);
+    assert.equal(await git("status", "--porcelain"), " M a.txt\n");
+    assert.deepEqual([...Deno.readDirSync(commonDir)].filter(({ name }) => /^vis-|\.lock$/.test(name)), []);
+  }, { keyed: false });
+  await signing(async ({ env, write, git, notes, verify }) => {
+    await write("a.txt", "changed\n");
+    await assert.rejects(
+      commit(env, "no", { all: true }),
+      /^Error: Cannot commit: the signature needs an approval, and the user said no; \{sign: false\} commits without a signature$/,
+    );
+    assert.equal(await git("status", "--porcelain"), " M a.txt\n");
+    assert.equal((await commit(env, "unsigned", { all: true, sign: false })).signed, undefined);
+    assert.equal(await verify(), "N  unsigned\n");
+    assert.match(notes.join(), /did not sign the commit, although .* commit\.gpgSign; tell the user$/);
+  }, { allowed: false });
+});
+
+Deno.test("a repository can ask for signatures, but names neither program nor key", { ignore }, async () => {
+  await signing(async ({ env, write, git, verify, exists, root, home }) => {
+    await write("evil", `#!/bin/sh\ntouch ${root}/ran\nexit 1\n`, { mode: 0o755 });
+    for (
+      const [name, value] of [
+        ["commit.gpgSign", "true"],
+        ["gpg.format", "openpgp"],
+        ...["gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.ssh.defaultKeyCommand"].map((name) => [
+          name,
+          join(root, "workspace/evil"),
+        ]),
+        ["user.signingKey", join(home, "other")],
+      ]
+    ) await git("config", name ?? "", value ?? "");
+    await write("a.txt", "changed\n");
+    await commit(env, "signed", { all: true });
+    await git("config", "--remove-section", "gpg");
+    await git("config", "--remove-section", "gpg.ssh");
+    assert.equal(await verify(), "G ada@example.org signed\n");
+    assert.equal(exists("ran"), false);
+  }, { gpgSign: false });
+});
+
+Deno.test("git.commit uses no program or key in the workspace", { ignore }, async () => {
+  await signing(async ({ env, write, git, workspace, home, asked }) => {
+    await write(join(home, "own"), `[gpg]\n\tprogram = ${workspace}/gpg\n[commit]\n\tgpgSign = true\n`);
+    await write("a.txt", "changed\n");
+    await assert.rejects(
+      commit(env, "no", { all: true }),
+      /^Error: Cannot sign the commit: the user's settings of git name a program/,
+    );
+    await write(join(home, "own"), "[commit]\n\tgpgSign = true\n");
+    await Deno.symlink(join(workspace, "gnupg"), join(home, ".gnupg"));
+    await Deno.mkdir(join(workspace, "gnupg"));
+    await assert.rejects(commit(env, "no", { all: true }), /~\/\.gnupg leads into /);
+    assert.deepEqual(asked, []);
+    assert.equal((await git("log", "--format=%s")).trim(), "first");
+  });
+});
+
+Deno.test("a hook gets no signature of another author's commit, and no second one", { ignore }, async () => {
+  await signing(async ({ env, write, git, home }) => {
+    const forged = (committer: string): string =>
+      "#!/bin/sh\nfor d in .git/vis-sign-*; do\n" +
+      `printf 'tree %s\\nauthor ${committer} 1 +0000\\ncommitter ${committer} 1 +0000\\n\\nforged\\n' "$(git write-tree)" > $d/x\n` +
+      "mv $d/x $d/payload\nuntil [ -e $d/signature ] || [ -e $d/refused ]; do sleep 0.1; done\n" +
+      `cp $d/signature ${home}/../workspace/stolen; done; true\n`;
+    await write(".git/hooks/pre-commit", forged("Eve <eve@example.org>"), { mode: 0o755 });
+    await write("a.txt", "changed\n");
+    const head = await git("rev-parse", "HEAD");
+    await assert.rejects(commit(env, "no", { all: true }), /a hook gave the text of a commit of Eve to sign/);
+    await write(".git/hooks/pre-commit", forged("Ada <ada@example.org>"), { mode: 0o755 });
+    await commit(env, "no", { all: true }).catch(() => {});
+    const [last = ""] = (await git("log", "-1", "--format=%G?")).trim();
+    assert.notEqual(last, "G", "the signature of the forged text does not fit the commit");
+    assert.ok((await git("rev-list", "HEAD")).includes(head.trim()));
+  });
+});
