@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { advised, clip, type FileChanges, isWithin, smallTextFile, someOf } from "@vis/extension";
+import type { SigningArguments } from "./commit_signature.ts";
 import { Git, type GitResult, type Hooks, hooksOf } from "./git.ts";
 
 const MOST_OUTPUT = 2_000, MOST_TRACE = 16 << 20;
@@ -92,11 +93,6 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
   if (!signs) return await commit();
   const { withSignature } = await import("./commit_signature.ts");
   return await withSignature(git, planned.author, commit);
-}
-
-export interface SigningArguments {
-  readonly settings: readonly string[];
-  readonly flags: readonly string[];
 }
 
 async function commitWithHooks(

@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { advised, type GitSetting, isSha256, isWithin, smallTextFile, userGitSettings } from "@vis/extension";
-import type { SigningArguments } from "./commit_programs.ts";
 import { Git, type GitResult, plainReason, spawnOf } from "./git.ts";
 import { mirrorFolder, refuseHere, settingText, USER_ENVIRONMENT } from "./remotes.ts";
 
@@ -31,6 +30,11 @@ export async function refuseUnsafeKeys(git: Git): Promise<void> {
       "ask the user to commit",
     );
   }
+}
+
+export interface SigningArguments {
+  readonly settings: readonly string[];
+  readonly flags: readonly string[];
 }
 
 /** Git itself makes the signed commit, so a commit without a signature never exists. */
