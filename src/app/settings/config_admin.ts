@@ -384,16 +384,19 @@ export class AppConfigAdmin implements ConfigAdmin {
       if (isSecret(at.at(-1) ?? "", value)) throw refused(key, at, value);
       try {
         const text = this.#setInJsonc(file.text, { path: at, value });
-        const changed = { path: file.path, text };
-        // Without trust, the check refuses every key that only the user may set.
-        const mayTrust = trusted && this.#isHarmless(at);
-        const owner = { trusted: () => Promise.resolve(mayTrust), userPath: this.#userPath() };
-        const layer = await fileLayer(
-          project ? "project" : "user",
-          project ? { ...changed, ...owner } : changed,
-          this.#sections,
-        );
-        await this.#sections.check(at.join("."), layer);
+        const check = async (one: string, isTrusted: boolean): Promise<void> => {
+          const owner = { trusted: () => Promise.resolve(isTrusted), userPath: this.#userPath() };
+          const changed = { path: file.path, text: one };
+          const layer = await fileLayer(
+            project ? "project" : "user",
+            project ? { ...changed, ...owner } : changed,
+            this.#sections,
+          );
+          await this.#sections.check(at.join("."), layer);
+        };
+        // Trust in the file does not cover a key that only the user may set, so that key is checked alone.
+        if (trusted && !this.#isHarmless(at)) await check(this.#setInJsonc("", { path: at, value }), false);
+        await check(text, trusted);
         return { text, value };
       } catch (error) {
         if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
