@@ -109,7 +109,7 @@ async function remember(
   { id, command }: { readonly id: string; readonly command: string },
 ): Promise<() => Promise<void>> {
   const key = `${RUNNING}${id}`;
-  await store?.put(key, { command: command.slice(0, MAX_COMMAND), branchId, pid: process.pid }).catch(() => {});
+  await store?.put(key, { command: shorten(command, MAX_COMMAND), branchId, pid: process.pid }).catch(() => {});
   return async () => {
     if (endsWithQuery || !closed?.aborted) await store?.delete(key).catch(() => {});
   };
