@@ -135,7 +135,7 @@ function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[]
   if (isLists) return columns ? [columns, ...rows] : [...rows];
   const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));
   if (wrong >= 0) {
-    throw refused(`Cannot make a table: row ${wrong + 1} is not an object`, "pass only objects, or only lists");
+    throw refused(`Cannot make a table: row ${wrong + 1} is not a plain object`, "pass only objects, or only lists");
   }
   const names = columns ?? [...new Set(rows.flatMap((row: Row) => Object.keys(row)))];
   return names.length === 0 ? [] : [names, ...rows.map((row: Row) => names.map((name) => row[name]))];
