@@ -263,7 +263,11 @@ function parsed(given: unknown): Parsed {
     if (!isText && !isPlain || name === "api" && flag !== "paginate") {
       throw advised(
         new TypeError(`${cannot}: git.gh does not know the flag ${clip(arg, 80)}`),
-        name === "api" ? "pass --paginate only" : "pass the long form, such as --title or --json",
+        name === "api"
+          ? "pass --paginate only"
+          : /^-[^-]/.test(arg)
+          ? "pass the long form, such as --title or --json"
+          : "omit it, or ask the user to run the command",
       );
     }
     const text = isText ? value ?? rest.shift() : value;

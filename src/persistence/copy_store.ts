@@ -38,9 +38,9 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   if (isPostgres(from) === isPostgres(to)) {
     throw new UsageError(
       isPostgres(from)
-        ? "Cannot copy the database: FROM and TO are both PostgreSQL databases; use PGOPTIONS='-c vis.tenant=*' " +
+        ? "Cannot copy the database: FROM and TO both name PostgreSQL databases; use PGOPTIONS='-c vis.tenant=*' " +
           "pg_dump --enable-row-security, and pg_restore"
-        : "Cannot copy the database: FROM and TO are both files; use vis db backup",
+        : "Cannot copy the database: FROM and TO both name files; use vis db backup",
     );
   }
   await using source = await opened(isPostgres(from) ? openServer(options, from) : openSource(options));

@@ -589,8 +589,11 @@ const REFUSED: Readonly<Record<string, readonly [args: readonly string[], why: R
     /is not a (?:number or a name|path of the API)/,
   ],
   "a file as the text": [["pr", "comment", "1", "--body-file=/etc/passwd"], /does not know the flag --body-file/],
-  "a file as a short flag": [["pr", "comment", "1", "-F/etc/passwd"], /does not know the flag -F/],
-  "a browser": [["pr", "view", "--web"], /does not know the flag --web/],
+  "a file as a short flag": [
+    ["pr", "comment", "1", "-F/etc/passwd"],
+    /does not know the flag -F\S*; pass the long form/,
+  ],
+  "a browser": [["pr", "view", "--web"], /does not know the flag --web; omit it/],
   "a filter that reads variables": [["pr", "list", "--json", "number", "--jq", "env"], /does not know the flag --jq/],
   "a search of other repositories": [
     ["pr", "list", "--search", "repo:ada/secret"],
