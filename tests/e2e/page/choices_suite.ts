@@ -224,7 +224,7 @@ inBrowser("offers the undo of a request only after its end", {
 });
 
 inBrowser("leaves the whole line of a phone to the names of changed files, and folds their diff", {
-  replies: [final("Changed a.ts:\n\n```diff\n-const a = 1\n+const a = 2\n```")],
+  replies: [final("Now in a.ts:\n\n```diff\n-const a = 1\n+const a = 2\n```")],
   rig: { undo: undo(() => latest.query(), 5) },
   context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 }, async ({ page, rig }) => {
@@ -239,6 +239,7 @@ inBrowser("leaves the whole line of a phone to the names of changed files, and f
   assert.ok(button && names && button.y >= names.y + names.height, JSON.stringify({ button, names }));
   assert.ok(button.height >= 40, "a finger hits it");
   assert.equal(await page.locator(".changes details[open]").count(), 0, "the answer stays in view");
+  await page.locator(".answer .t-removed").waitFor();
   const colours = await inPage<string[]>(
     page,
     "['.t-added', '.t-removed'].map((of) => getComputedStyle(document.querySelector(`.answer ${of}`)).color)",

@@ -49,6 +49,23 @@ inBrowser("the copy button of one line stays inside its block on a phone", {
   assert.ok(button.height >= 24, "a finger can hit it");
 });
 
+inBrowser("breaks no name in the list of commands on a phone", {
+  context: { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  await page.locator("#request").fill("/");
+  const names = page.locator("#suggestions li > :first-child");
+  await names.filter({ hasText: "/review" }).waitFor();
+  const lines = await inPage<number[]>(
+    page,
+    `[...document.querySelectorAll("#suggestions li > :first-child")].map((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return range.getClientRects().length;
+    })`,
+  );
+  assert.ok(lines.length > 10 && lines.every((count) => count === 1), lines.join(" "));
+});
+
 inBrowser("offers ideas in an empty conversation, shows the keys, and leads back to the end", {
   replies: [final(LONG)],
 }, async ({ page }) => {
