@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../../config/defaults.ts";
+import type { KeyReport } from "../../domain/admin_reports.ts";
 import {
   Cancelled,
   ConfigError,
@@ -237,8 +238,8 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
   try {
     const router = await buildRouter(settings);
     const { provider, model } = router.current();
-    const at = (await addressOf(provider.name, settings)) ?? "";
-    const found = `${provider.name} ${model}${at === "" ? "" : `, ${at}`}`;
+    const { address = "", from = "" } = (await keyOf(provider.name, settings)) ?? {};
+    const found = `${provider.name} ${model}${address === "" ? "" : `, ${address}`}`;
     try {
       const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
       if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, fix: "" };
@@ -251,7 +252,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
       };
     } catch (error) {
       const why = messageOf(error);
-      return { name, state: "fail", found: `${found}: ${why}`, fix: fixOf(provider.name, settings) };
+      return { name, state: "fail", found: `${found}: ${why}`, fix: fixOf(provider.name, { settings, from }) };
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -262,16 +263,21 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
   }
 }
 
-async function addressOf(name: string, settings: Settings): Promise<string | undefined> {
+async function keyOf(name: string, settings: Settings): Promise<KeyReport | undefined> {
   const keys = await new AppProviderAdmin(settings).keys();
-  return keys.find(({ provider }) => provider === name)?.address;
+  return keys.find(({ provider }) => provider === name);
 }
 
-function fixOf(name: string, settings: Settings): string {
+function fixOf(name: string, { settings, from }: { readonly settings: Settings; readonly from: string }): string {
   const given = addressSetting(settings);
-  const ownKey = given === null ? `vis auth login ${name}` : "VIS_API_KEY";
+  const ownKey = isVariable(from) ? from : given === null ? `vis auth login ${name}` : "VIS_API_KEY";
   const address = given ?? `the baseUrl of ${name} in config.jsonc`;
   return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check`;
+}
+
+/** A key in a variable overrides a saved key. */
+function isVariable(from: string): boolean {
+  return from !== "" && from !== "auth.json";
 }
 
 async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
@@ -281,7 +287,8 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
     const at = `provider: ${name}`;
     if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
     if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
-    const fix = `Check its address, or save its key with vis auth login ${name}`;
+    const renew = isVariable(key.from) ? `correct ${key.from}` : `save its key with vis auth login ${name}`;
+    const fix = `Check its address, or ${renew}`;
     return { name: at, state: "warn", found: reach?.found ?? "not checked", fix };
   });
 }

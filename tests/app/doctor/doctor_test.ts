@@ -141,12 +141,13 @@ Deno.test("doctor() asks every configured provider without showing a key", () =>
       const checks = await check({ FIRST: "key-4711-4711-4711", SECOND: "wrong-4712-4712-4712" });
       assert.deepEqual([checks.get("provider")?.state, checks.get("provider")?.found], ["ok", "first mock-1"]);
       assert.equal(checks.get("provider: second")?.state, "warn");
-      assert.match(checks.get("provider: second")?.fix ?? "", /vis auth login second/);
+      assert.match(checks.get("provider: second")?.fix ?? "", /correct SECOND/);
       assert.match(checks.get("provider: third")?.fix ?? "", /vis auth login third/);
       assert.doesNotMatch(JSON.stringify([...checks.values()]), /471[12]/);
       const broken = await check({ FIRST: "wrong-4712-4712-4712" });
       assert.equal(broken.get("provider")?.state, "fail");
       assert.match(broken.get("provider")?.found ?? "", /401/);
+      assert.match(broken.get("provider")?.fix ?? "", /its key \(FIRST\)/);
       assert.doesNotMatch(JSON.stringify([...broken.values()]), /471[12]/);
       const other = await check({ FIRST: "key-4711-4711-4711", VIS_MODEL: "mock-9" });
       const { state, found, fix } = other.get("provider") ?? assert.fail();
