@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 11821732f813c1e2d325f9f10455cf1fb968d4ba42c36a525401c2971af45443
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 38831d298d8dd74e35460ef462e1ca25189a403032460c3ec689fb98575aa1b6
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -71,6 +71,9 @@ export interface CallOutcome {
   /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
    * work of its namespace. */
   readonly unfinished?: boolean;
+  /** The summary below an answer omits the call if a later call of its namespace with the same text has finished the
+   * work (`unfinished: false`). */
+  readonly partOf?: string;
 }
 /** Channels show these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
@@ -527,8 +530,8 @@ export interface FunctionOptions {
    * arguments of the call. */
   readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
-   * failed, with the failures in `output` and its end. */
-  readonly outcome?: (result: any) => string | CallOutcome;
+   * failed, with the failures in `output` and its end. `args` are the model's arguments. */
+  readonly outcome?: (result: any, args: readonly unknown[]) => string | CallOutcome;
   /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

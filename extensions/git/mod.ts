@@ -257,7 +257,10 @@ export default defineExtension({
       doc: "Stages new, changed and deleted files below the paths.",
       untimed: true,
       action: { doing: "staging", done: "staged", things: "paths" },
-      outcome: ({ files, left }: Added) => counted(files.length + left, "file"),
+      outcome: ({ files, left }: Added, args) => ({
+        text: counted(files.length + left, "file"),
+        partOf: repoOf(args) ?? "",
+      }),
       args: z.tuple([pathList.describe("paths"), options({}).optional()]),
       misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
       returns: "{files: {path, change}[], left}",
@@ -270,9 +273,12 @@ export default defineExtension({
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: (
         { short, skippedHooks = [] }: { readonly short: string; readonly skippedHooks?: readonly string[] },
+        args,
       ) => ({
         text: skippedHooks.length === 0 ? short : `${short}, without its hook ${skippedHooks.join(", ")}`,
         unfinished: false,
+        // A commit of paths leaves other staged changes staged.
+        ...hasPaths(args) ? {} : { partOf: repoOf(args) ?? "" },
       }),
       args: z.tuple([
         text.describe("message"),
@@ -510,6 +516,10 @@ export default defineExtension({
     fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }),
   })),
 });
+
+function hasPaths(args: readonly unknown[]): boolean {
+  return args.some((one) => Object(one).paths !== undefined);
+}
 
 function withRepo(action: NonNullable<FunctionOptions["action"]>) {
   return (...args: readonly unknown[]) => {

@@ -118,10 +118,11 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
 
 function about(
   { action }: Pick<HostCallEvent, "action">,
-  { text, refusedByUser = false, output = "", hint = "", kept = "", exitCode, subject, unfinished }: ShownOutcome,
+  { text, refusedByUser = false, output = "", hint = "", kept = "", exitCode, subject, unfinished, partOf }:
+    ShownOutcome,
 ): Pick<
   HostCallEvent,
-  "action" | "outcome" | "refusedByUser" | "output" | "hint" | "kept" | "exitCode" | "unfinished"
+  "action" | "outcome" | "refusedByUser" | "output" | "hint" | "kept" | "exitCode" | "unfinished" | "partOf"
 > {
   const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
   return {
@@ -133,6 +134,7 @@ function about(
     ...kept === "" ? {} : { kept },
     ...exitCode === undefined ? {} : { exitCode },
     ...unfinished === undefined ? {} : { unfinished },
+    ...partOf === undefined ? {} : { partOf },
   };
 }
 

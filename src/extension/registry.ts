@@ -423,10 +423,10 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
+function tell({ symbol, args, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
-    const said = symbol.outcome(result);
+    const said = symbol.outcome(result, args);
     const { text, ok = true, output = "", ...rest } = typeof said === "object" ? said : { text: said };
     const outputs = (Array.isArray(output) ? output : [output]).map(String);
     const shown = { text: oneLine(visibleText(String(text)), OUTCOME_CHARS), output: ok ? "" : shownOutput(outputs) };

@@ -147,9 +147,9 @@ export interface FunctionOptions {
   // deno-lint-ignore no-explicit-any
   readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
-   * failed, with the failures in `output` and its end. */
+   * failed, with the failures in `output` and its end. `args` are the model's arguments. */
   // deno-lint-ignore no-explicit-any
-  readonly outcome?: (result: any) => string | CallOutcome;
+  readonly outcome?: (result: any, args: readonly unknown[]) => string | CallOutcome;
   /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

@@ -16,6 +16,7 @@ export interface HostCallEvent {
   readonly kept?: string | undefined;
   readonly exitCode?: number | null | undefined;
   readonly unfinished?: boolean | undefined;
+  readonly partOf?: string | undefined;
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
 }
@@ -54,6 +55,9 @@ export interface CallOutcome {
   /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call has finished the
    * work of its namespace. */
   readonly unfinished?: boolean;
+  /** The summary below an answer omits the call if a later call of its namespace with the same text has finished the
+   * work (`unfinished: false`). */
+  readonly partOf?: string;
 }
 
 export interface ShownOutcome extends CallOutcome {

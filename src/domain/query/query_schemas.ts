@@ -101,6 +101,7 @@ export const toldOfCall = {
   unfinished: z.boolean().optional().describe(
     "True if a later call must finish the work, such as a merge with conflicts; false if this call finishes such work",
   ),
+  partOf: z.string().optional().describe("A later call that finished this work contains the call"),
   changes: z.enum(["files", "other"]).optional()
     .describe("Present if the call may have changed files or other lasting things"),
 };

@@ -14,11 +14,12 @@ interface OtherChange {
   readonly what: string;
   outcome: string;
   readonly isUnfinished: boolean;
+  readonly partOf: string | undefined;
 }
 
 export class QueryWork {
   readonly #commands = new Map<string, Command>();
-  readonly #others: OtherChange[] = [];
+  #others: readonly OtherChange[] = [];
   readonly changers = new Set<string>();
   acted = false;
   /** A successful call other than a command sets this field if the call may have changed something. */
@@ -26,8 +27,8 @@ export class QueryWork {
   ran = false;
 
   take(
-    { name, phase = "end", action, outcome = "", ok = false, exitCode, unfinished, changes }:
-      & Pick<HostCallEvent, "name" | "action" | "outcome" | "ok" | "exitCode" | "unfinished" | "changes">
+    { name, phase = "end", action, outcome = "", ok = false, exitCode, unfinished, partOf, changes }:
+      & Pick<HostCallEvent, "name" | "action" | "outcome" | "ok" | "exitCode" | "unfinished" | "partOf" | "changes">
       & { readonly phase?: HostCallEvent["phase"] },
   ): void {
     if (phase !== "end" || (changes === undefined && exitCode === undefined)) return;
@@ -44,15 +45,19 @@ export class QueryWork {
       if (this.#commands.size <= MAX_KEPT) return;
       const [good] = [...this.#commands].find(([, how]) => !hasFailed(how)) ?? [subject];
       this.#commands.delete(good);
-    } else if (changes === "other") {
+    } else if (changes === "other" || unfinished !== undefined) {
       if (unfinished === false) {
         // The call that finished the work has its own outcome.
         for (const other of this.#others) if (other.isUnfinished && other.alias === alias) other.outcome = "";
+        if (partOf !== undefined) {
+          this.#others = this.#others.filter((other) => other.alias !== alias || other.partOf !== partOf);
+        }
       }
       if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
       const what = `${done} ${subject}`.trimEnd();
       if (this.#others.some((other) => other.what === what && other.outcome === outcome)) return;
-      this.#others.push({ alias, what, outcome, isUnfinished: unfinished === true });
+      const part = unfinished === false ? undefined : partOf;
+      this.#others = [...this.#others, { alias, what, outcome, isUnfinished: unfinished === true, partOf: part }];
     }
   }
 

@@ -70,6 +70,24 @@ Deno.test("a failed command stays among the facts, whatever number of commands f
   assert.deepEqual([commands.length, commands[0]?.command, commands.at(-1)?.command], [20, "make", "echo 299"]);
 });
 
+Deno.test("facts() omit a part of work that a later call of its namespace has finished", () => {
+  const work = new QueryWork();
+  const call = (name: string, done: string, told: { partOf?: string; unfinished?: boolean }): void =>
+    work.take({ name, action: { doing: "", done, things: "times", subject: "" }, ok: true, changes: "other", ...told });
+  const text = (): string => work.facts(new ChangedFiles(), { claimed: false }).text;
+  call("vcs.add", "staged one", { partOf: "" });
+  call("vcs.add", "staged two", { partOf: "two" });
+  call("vcs.commit", "committed paths", { unfinished: false });
+  call("other.commit", "", { partOf: "", unfinished: false });
+  assert.equal(text(), "staged one, staged two, committed paths");
+  work.take({
+    ...{ name: "vcs.commit", action: { doing: "", done: "committed", things: "times", subject: "" }, ok: true },
+    ...{ changes: "files", unfinished: false, partOf: "" },
+  });
+  call("vcs.add", "staged three", { partOf: "" });
+  assert.equal(text(), "staged two, committed paths, committed, staged three");
+});
+
 Deno.test("facts() keep the outcome of unfinished work only until a later call of its namespace has finished it", () => {
   const work = new QueryWork();
   const call = (name: string, done: string, told: { outcome: string; unfinished?: boolean }): void =>
