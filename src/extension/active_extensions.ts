@@ -194,5 +194,5 @@ export function messageWithLine(error: unknown): string {
     const [, path, line] = OWN_FRAME.exec(at.stack ?? "") ?? [];
     if (path !== undefined) place = ` (${path}:${line})`;
   }
-  return `${messageOf(error)}${place}`;
+  return `${messageOf(error) || "an error without a message"}${place}`;
 }

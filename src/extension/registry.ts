@@ -489,8 +489,10 @@ async function runHook<Input extends object>(
   }
   note(invocation, "debug", { phase: name, ms: since(start, invocation.now) });
   if (isChanges(changes)) return changes;
+  const isObject = typeof changes === "object" && changes !== null && !Array.isArray(changes);
+  const returned = isObject ? "an object whose env, fn or args is of a wrong type" : kindOf(changes);
   throw hookError(name, invocation, {
-    why: `returned ${kindOf(changes)}; it must return an object with any of ${KEYS[name]}`,
+    why: `returned ${returned}; it must return an object with any of ${KEYS[name]}`,
   });
 }
 
@@ -590,7 +592,7 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value instanceof Error) return "an error";
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object whose env, fn or args is of a wrong type" : `a ${typeof value}`;
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function since(start: number, now: () => number): number {

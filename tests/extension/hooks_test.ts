@@ -192,6 +192,17 @@ for (
   }
 }
 
+Deno.test("a function that throws no message is named with the kind of value", async () => {
+  for (
+    const [thrown, kind] of [[new Error(), "an error"], [{}, "an object"], [[1], "an array"], [7, "a number"]] as const
+  ) {
+    const run: HostFunction = () => {
+      throw thrown;
+    };
+    assert.equal((await failure({ run })).message, `Cannot finish sample.twice: it threw ${kind} without a message`);
+  }
+});
+
 Deno.test("before: keys of a wrong type are an error of the hook", async () => {
   for (const changes of [{ args: "x" }, { fn: 1 }, { env: "e" }]) {
     const before = () => Promise.resolve(changes);
