@@ -526,10 +526,10 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   const [first, ...deeper] = issue.path;
   if (issue.code === "invalid_union") return unionReason(issue);
   if (issue.code === "too_small" && typeof first !== "number") {
-    return `needs at least ${counted(issue.minimum, "argument")}`;
+    return `it needs at least ${counted(issue.minimum, "argument")}`;
   }
   if (issue.code === "too_big" && typeof first !== "number") {
-    return `takes at most ${counted(issue.maximum, "argument")}`;
+    return `it takes at most ${counted(issue.maximum, "argument")}`;
   }
   const message = issue.message.slice(0, MAX_REASON);
   if (typeof first !== "number") return message;
