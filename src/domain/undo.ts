@@ -83,6 +83,24 @@ export function undoneQueries(report: UndoReport): readonly string[] {
   return [...new Set(changes.flatMap(({ queryId }) => queryId === null || left.has(queryId) ? [] : [queryId]))];
 }
 
+/** Makes one diff of the diffs of a removed file and of a new file with the same content. */
+export function withMoves(diffs: ReadonlyMap<string, string>): Map<string, string> {
+  const shown = new Map(diffs);
+  const contentOf = (diff: string, sign: string): string =>
+    diff.split("\n").slice(3).map((line) => line.startsWith(sign) ? line.slice(1) : `\n${line}`).join("\n");
+  for (const [from, gone] of diffs) {
+    if (!/^--- .*\n\+\+\+ \/dev\/null\n@@/.test(gone)) continue;
+    const same = [...shown].find(([, made]) =>
+      /^--- \/dev\/null\n.*\n@@/.test(made) && contentOf(made, "+") === contentOf(gone, "-")
+    );
+    if (same === undefined) continue;
+    const [before] = gone.split("\n"), [, after] = same[1].split("\n");
+    shown.delete(from);
+    shown.set(same[0], `${before}\n${after}\n`);
+  }
+  return shown;
+}
+
 interface BranchIds {
   readonly conversationId: string;
   readonly branchId: string;

@@ -11,7 +11,7 @@ import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/quer
 import { type EndedQuery, shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
 import { storedDiffs } from "../../domain/query/host_call.ts";
 import { changedPath, changedPaths } from "../../domain/query/work_summary.ts";
-import { type FileChange, type runUndo, undoableChanges, type UndoReport } from "../../domain/undo.ts";
+import { type FileChange, type runUndo, undoableChanges, type UndoReport, withMoves } from "../../domain/undo.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
@@ -582,24 +582,6 @@ export class ChatController {
     this.#spent = { ...this.#spent, ...factsOf(row.metadata) };
     this.#parts.changed();
   }
-}
-
-/** Makes one diff of the diffs of a removed file and of a new file with the same content. */
-function withMoves(diffs: ReadonlyMap<string, string>): Map<string, string> {
-  const shown = new Map(diffs);
-  const contentOf = (diff: string, sign: string): string =>
-    diff.split("\n").slice(3).map((line) => line.startsWith(sign) ? line.slice(1) : `\n${line}`).join("\n");
-  for (const [from, gone] of diffs) {
-    if (!/^--- .*\n\+\+\+ \/dev\/null\n@@/.test(gone)) continue;
-    const same = [...shown].find(([, made]) =>
-      /^--- \/dev\/null\n.*\n@@/.test(made) && contentOf(made, "+") === contentOf(gone, "-")
-    );
-    if (same === undefined) continue;
-    const [before] = gone.split("\n"), [, after] = same[1].split("\n");
-    shown.delete(from);
-    shown.set(same[0], `${before}\n${after}\n`);
-  }
-  return shown;
 }
 
 function isUndone(path: string, changes: readonly FileChange[]): boolean {

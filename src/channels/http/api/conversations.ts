@@ -8,7 +8,7 @@ import type { Exported } from "../../../conversation/export/exports.ts";
 import { BusyError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { undoCuts, undoFault, undoneQueries, type UndoReport } from "../../../domain/undo.ts";
+import { undoCuts, undoFault, undoneQueries, type UndoReport, withMoves } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
@@ -223,8 +223,17 @@ conversations.get(
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
     const listed = await undo?.(conversation, { list: true }) ?? {};
+    const diffs = withMoves(new Map(files.map(({ path, diff }) => [path, diff])));
     const preview = {
-      ...{ changes, files, folders, kept, fault: undoFault(report, { rest: REST }), undone, undoneQueryId },
+      ...{
+        changes,
+        files: files.map(({ path }) => ({ path, diff: diffs.get(path) ?? "" })),
+        folders,
+        kept,
+        fault: undoFault(report, { rest: REST }),
+        undone,
+        undoneQueryId,
+      },
       undoneQueries: undoneQueries(listed),
     };
     return c.json(schema.UndoPreviewSchema.parse(preview));

@@ -287,6 +287,7 @@ export const UndoSchema = z.object({
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
+  files: diffs.describe("A moved file has its diff at the new path, and an empty diff at the old path"),
   fault: z.string().nullable().describe("Reason why Vis cannot undo a change; null if it can"),
   undone: z.array(z.string()).readonly().describe(
     "Files that redo would change: the files of the last undo, or no file if files were changed after the undo",

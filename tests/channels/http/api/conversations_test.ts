@@ -174,6 +174,18 @@ Deno.test("undo shows the last request's changes, undoes them once, and does not
   assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
 });
 
+Deno.test("the preview of an undo shows a moved file at its new path", async () => {
+  const files = [
+    { path: "b/a.ts", diff: "--- /dev/null\n+++ b/b/a.ts\n@@ -0,0 +1 @@\n+1\n" },
+    { path: "a.ts", diff: "--- a/a.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n" },
+  ];
+  const undo: HttpParts["undo"] = (_, { redo, list }) =>
+    Promise.resolve(redo || list ? {} : { changes: [{ ...CHANGE, paths: ["a.ts", "b/a.ts"] }], files });
+  await using rig = await startRig([], { undo });
+  const shown = await (await rig.ask(`/api/v1/conversations/${await rig.conversation()}/undo`)).json();
+  assert.deepEqual(shown.files, [{ path: "b/a.ts", diff: "--- a/a.ts\n+++ b/b/a.ts\n" }, { path: "a.ts", diff: "" }]);
+});
+
 Deno.test("a refused undo names the command that undoes the changes anyway", async () => {
   const report = { error: "Cannot undo: a.ts went into a git commit since", code: "files_changed" } as const;
   await using rig = await startRig([], { undo: () => Promise.resolve(report) });
