@@ -109,7 +109,7 @@ function workCommands(parts: CommandParts): ListedCommand[] {
     ),
     item(
       "plan",
-      "make a plan and change nothing: /plan split this module",
+      "make a plan before the work: /plan split this module",
       (words, typed) => {
         if (words === "") act.tell("Write what to plan: /plan split this module");
         else request({ name: "plan", words, prompt: null }, { chat, typed });
@@ -345,7 +345,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["{back}, {forth}", "go to the answer or request before, and after"],
   ["{planMode}", "ask for a plan: adds /plan to the input, or removes it"],
   ["{escape}", "cancel the running request, close a panel; twice: go back to an earlier request"],
-  ["{interrupt}", "clear the input; twice: quit"],
+  ["{interrupt}", "clear the input, or else cancel; twice: quit"],
   ["{redraw}", "draw the screen again"],
   ["{suspend}", "suspend; fg in the shell resumes"],
   ["Shift + mouse", "select text in the terminal"],
