@@ -67,7 +67,7 @@ async function start({ message: { chat }, parts }: Given): Promise<string> {
 
 function helpText(): string {
   const lines = [
-    "Write what you need. You can attach photos; a document becomes a variable that I can work on.",
+    "Write what you need. You can attach images; another document becomes a variable that I can work on.",
     "A text that you send while I am working steers the current request. Reply to a message to ask about it.",
     "In a group, mention me or reply to one of my messages.",
     "",
