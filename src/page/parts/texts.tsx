@@ -93,6 +93,23 @@ export function countsOf(diffs: readonly string[]): Readonly<Record<"added" | "r
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
 const SHOWN_LINES = 40;
 
+const SHOWN_DIFFS = 20;
+
+export function Diffs({ diffs }: { readonly diffs: readonly string[] }): JSX.Element {
+  const [shown, show] = useState(SHOWN_DIFFS);
+  const rest = diffs.length - shown;
+  return (
+    <>
+      {diffs.slice(0, shown).map((diff, at) => <DiffView key={at} text={diff} />)}
+      {rest > 0 && (
+        <button type="button" class="more" onClick={() => show(Infinity)}>
+          {`Show ${plural(rest, "more change")}`}
+        </button>
+      )}
+    </>
+  );
+}
+
 export function DiffView({ text, whole }: { readonly text: string; readonly whole?: true }): JSX.Element {
   const files = useMemo(() => parseDiff(text), [text]);
   return <>{files.map((file, at) => <FileChange key={at} file={file} all={whole} />)}</>;
@@ -104,7 +121,7 @@ function FileChange({ file, all }: { readonly file: DiffFile; readonly all: true
   const title = diffTitle(file);
   const rest = whole ? 0 : Math.max(0, lines.length - SHOWN_LINES);
   return (
-    <section class="change" aria-label={title === "" ? "Change" : `Change of ${title}`}>
+    <div role="group" class="change" aria-label={title === "" ? "Change" : `Change of ${title}`}>
       {title !== "" && (
         <header>
           <b>{title}</b>
@@ -118,7 +135,7 @@ function FileChange({ file, all }: { readonly file: DiffFile; readonly all: true
       {rest > 0 && (
         <button type="button" class="more" onClick={() => show(true)}>{`Show ${plural(rest, "more line")}`}</button>
       )}
-    </section>
+    </div>
   );
 }
 

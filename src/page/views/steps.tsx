@@ -9,7 +9,7 @@ import { diffCounts } from "../../markdown/parse_diff.ts";
 import { inspect } from "../panels/inspector.tsx";
 import { showVariable } from "../panels/variables.tsx";
 import { Button, Copyable } from "../parts/controls.tsx";
-import { codeInText, coloured, countsOf, DiffView, endOfText, LongText, plural, Pre } from "../parts/texts.tsx";
+import { codeInText, coloured, countsOf, Diffs, endOfText, LongText, plural, Pre } from "../parts/texts.tsx";
 import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
@@ -242,10 +242,6 @@ export function Mark({ failed, refused }: { readonly failed: boolean; readonly r
 
 function Output({ text }: { readonly text: string }): JSX.Element | null {
   return text === "" ? null : <Pre class="printed" label="Output of failed calls" text={text.trimEnd()} />;
-}
-
-function Diffs({ diffs }: Pick<ShownStep["blocks"][number], "diffs">): JSX.Element {
-  return <>{diffs.map((diff, at) => <DiffView key={at} text={diff} />)}</>;
 }
 
 const MOST_NAMES = 8;

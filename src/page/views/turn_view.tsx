@@ -12,7 +12,7 @@ import type { MarkdownBlock } from "../../markdown/tree.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
 import { Button, CopyButton } from "../parts/controls.tsx";
-import { countsOf, DiffView, endOfText, LongText, Markdown, plural } from "../parts/texts.tsx";
+import { countsOf, Diffs, endOfText, LongText, Markdown, plural } from "../parts/texts.tsx";
 import type { TurnEnd } from "../store/api.ts";
 import { choices, guarded, placeOfCommands, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
@@ -229,7 +229,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
             {parts?.changed || `${undonePlaces(value ?? {})} changed${diffs?.length ? ` ${diffCounts(counts)}` : ""}`}
             {wasUndone && " · undone"}
           </summary>
-          {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
+          {diffs && <Diffs diffs={diffs} />}
         </details>
       )}
       {parts?.others && <p class="did">{parts.others}</p>}

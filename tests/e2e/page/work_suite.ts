@@ -180,6 +180,21 @@ inBrowser("keeps the changes of a request below its answer when no undo can reve
   await accessible(page, "changes that no undo reverts");
 });
 
+inBrowser("shows twenty changes of a block, and the others on demand", {
+  rig: { ...rig, undo: () => Promise.resolve(undo) },
+  replies: [replyJson("for (let at = 0; at < 25; at++) await working.edit('a.ts')"), final("It is 2")],
+}, async ({ page }) => {
+  await ask(page, "Make it 2");
+  await page.locator(".done > footer > span").waitFor();
+  const changes = page.locator(".changes");
+  await changes.locator("summary").click();
+  await changes.getByRole("button", { name: "Show 5 more changes" }).waitFor();
+  assert.equal(await changes.locator(".change").count(), 20);
+  await changes.getByRole("button", { name: "Show 5 more changes" }).click();
+  assert.equal(await changes.locator(".change").count(), 25);
+  await accessible(page, "many changes");
+});
+
 const undoneEarlier = { queryId: "", isUndone: false };
 
 inBrowser("shows within seconds that an earlier request was undone or reapplied elsewhere", {
