@@ -153,7 +153,10 @@ async function signatureOf(
     const [, signature = ""] = /^gpgsig(?:-sha256)? (.*(?:\n .*)*)\n/m.exec(signed.split("\n\n", 1)[0] + "\n") ?? [];
     const unsigned = signed.replace(/^gpgsig(?:-sha256)? .*(?:\n .*)*\n/m, "");
     if (signature === "" || unsigned !== payload) {
-      throw advised(new Error(`${CANNOT}: the signed text differs from the text of the commit`), "ask the user to commit");
+      throw advised(
+        new Error(`${CANNOT}: the signed text differs from the text of the commit`),
+        "ask the user to commit",
+      );
     }
     return `${signature.replaceAll("\n ", "\n")}\n`;
   } finally {
