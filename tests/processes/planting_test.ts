@@ -217,7 +217,7 @@ Deno.test("git brings no files while a command of another Vis runs, which it can
       });
     const other = await otherVis(workspace, "shared");
     const refused =
-      /^Error: Cannot change files in \S+: a command of another Vis process runs there \(process \d+ runs cat\); stop /;
+      /^Error: Cannot change files in \S+: a command of another Vis process runs there \(Vis process \d+ runs cat\); stop that command first, for /;
     await assert.rejects(bring(), refused);
     assert.equal((await wall.spawn(workspace, ["true"])).code, 0);
     const begun = Promise.withResolvers<void>(), stop = new AbortController();

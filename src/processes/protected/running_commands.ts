@@ -81,7 +81,7 @@ function holderOf(folder: string): string {
     const [, pid] = locks.find(([, pid, inode]) => Number(inode) === ino && Number(pid) !== Deno.pid) ?? [];
     const command = descendants(Number(pid)).at(-1); // The deepest process is below the launcher and the shell.
     const text = PROC.read(`/proc/${command}/cmdline`).replaceAll("\0", " ");
-    return ` (process ${pid} runs ${oneLine(text, COMMAND_CHARS)})`;
+    return ` (Vis process ${pid} runs ${oneLine(text, COMMAND_CHARS)})`;
   } catch {
     return "";
   }
@@ -137,7 +137,9 @@ class WorkspaceTurns {
       try {
         const unlock = await this.#lockAlone(
           folder,
-          () => `${cannot} a command of another Vis process runs there${holderOf(folder)}; stop that command first`,
+          () =>
+            `${cannot} a command of another Vis process runs there${holderOf(folder)}; stop that command first, for ` +
+            "example with /jobs in its window",
         );
         return await bring().finally(unlock);
       } finally {
