@@ -228,7 +228,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     if (code !== 0) throw new Error(`Cannot commit: ${plainReason(stderr)}`);
   }
   const args = ["commit", "--quiet", "--cleanup=whitespace", "--file=-", ...flags];
-  const made: GitResult & { readonly changes?: FileChanges | null } = programs
+  const made: GitResult & { readonly changes?: FileChanges | null; readonly skipped?: readonly string[] } = programs
     ? await programs.commitWithPrograms(git, { hooks, signs }, { args, paths: only.slice(1), message, author })
     : await git.run([...args, "--no-verify", "--no-gpg-sign", ...only], {
       changes: "repository",
@@ -237,9 +237,10 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     });
   if (made.code !== 0) throw await commitError(git, { ...made, paths });
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  const skippedHooks = hooks === null ? found.names : [];
+  const skippedHooks = hooks === null ? found.names : made.skipped ?? [];
   if (skippedHooks.length > 0) {
-    env.note?.(`git.commit ran no hook: ${someOf(skippedHooks)} of the repository did not run; tell the user`);
+    const none = hooks === null ? "git.commit ran no hook: " : "";
+    env.note?.(`${none}${someOf(skippedHooks)} of the repository did not run; tell the user`);
   }
   if (isSet && !signs) {
     env.note?.("git.commit did not sign the commit, although the settings of git have commit.gpgSign; tell the user");

@@ -29,7 +29,7 @@ export async function askForPrograms(git: Git, { hooks, signs }: Programs): Prom
   const { unwalled } = await env.programWalls?.() ?? {};
   const asks = unwalled?.mode === "ask";
   const names = hooks === null ? "" : `the ${hooks.names.length === 1 ? "hook" : "hooks"} ${hooks.names.join(", ")}`;
-  const wall = asks ? `an incomplete command wall (${unwalled.reason})` : "the command wall";
+  const wall = unwalled ? `an incomplete command wall (${unwalled.reason})` : "the command wall";
   const { allowed = false, reason = "no user can answer here" } = await env.approve?.({
     what: [
       ...hooks === null ? [] : [`commit with ${names} of this repository`],
@@ -81,7 +81,7 @@ interface Planned {
   readonly author: Readonly<Record<string, string>>;
 }
 
-type Ended = GitResult & { readonly changes?: FileChanges | null };
+type Ended = GitResult & { readonly changes?: FileChanges | null; readonly skipped?: readonly string[] };
 
 export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, planned: Planned): Promise<Ended> {
   const commit = async ({ settings = [], flags = ["--no-gpg-sign"] }: Partial<SigningArguments> = {}) => {
@@ -108,25 +108,27 @@ async function commitWithHooks(
     ended?.();
     return env.closed?.aborted ? null : await watcher?.report() ?? null;
   };
-  const run = async (): Promise<{ readonly result: GitResult; readonly failed: FailedHook | null }> => {
+  const run = async (): Promise<{ readonly result: GitResult; readonly ran: RanHooks | null }> => {
     try {
       const result = await git.run([...args, "--", ...paths.map((path) => `:(literal)${path}`)], {
         input,
         env: { ...author, GIT_TRACE2_EVENT: trace },
         hooks: { folder, all, ...env.showOutput ? { onOutput: env.showOutput } : {} },
       });
-      const failed = result.code === 0 ? null : failedHook(await smallTextFile(trace, { most: MOST_TRACE }));
-      return { result, failed };
+      return { result, ran: ranHooks(await smallTextFile(trace, { most: MOST_TRACE })) };
     } finally {
       await Deno.remove(trace).catch(() => {});
     }
   };
-  const { result, failed } = await run().catch(async (error: unknown) => {
+  const { result, ran } = await run().catch(async (error: unknown) => {
     await report().catch(() => {});
     throw error;
   });
   const changes = await report();
-  if (result.code === 0 || failed === null) return { ...result, changes };
+  // Behind the wall, git does not find a hook whose link leads out of the repository.
+  const skipped = ran === null ? [] : names.filter((one) => !ran.names.includes(one));
+  const failed = result.code === 0 ? null : ran?.failed ?? null;
+  if (failed === null) return { ...result, changes, skipped };
   const name = names.includes(failed.name) ? failed.name : names.join(" or ");
   const changed = changes === null ? [] : [...changes.added, ...changes.changed, ...changes.removed];
   const also = changed.length === 0 ? "" : ` (the hooks changed ${someOf(changed)})`;
@@ -142,16 +144,17 @@ function tail(text: string): string {
   return text.length > MOST_OUTPUT ? `[…]${text.slice(-MOST_OUTPUT)}`.toWellFormed() : text;
 }
 
-interface FailedHook {
-  readonly name: string;
-  readonly code: number;
+interface RanHooks {
+  readonly names: readonly string[];
+  readonly failed: { readonly name: string; readonly code: number } | null;
 }
 
-/** Git itself does not name a hook that failed, so Vis reads git's trace. Programs of the hook could change the trace. */
-function failedHook(trace: string | null): FailedHook | null {
+/** Git itself does not name its hooks, so Vis reads git's trace. Programs of a hook could change the trace. */
+function ranHooks(trace: string | null): RanHooks | null {
+  if (trace === null) return null;
   const started = new Map<unknown, string>();
-  let failed: FailedHook | null = null;
-  for (const line of trace?.split("\n") ?? []) {
+  let failed: RanHooks["failed"] = null;
+  for (const line of trace.split("\n")) {
     const { event, sid, child_id: id, hook_name: name, code } = eventOf(line);
     // Git of a hook has a longer id, with the id of its parent.
     if (typeof sid !== "string" || sid.includes("/")) continue;
@@ -159,7 +162,7 @@ function failedHook(trace: string | null): FailedHook | null {
     const ended = event === "child_exit" && code !== 0 ? started.get(id) : undefined;
     if (ended !== undefined && ended !== "post-commit") failed = { name: ended, code: Number(code) };
   }
-  return failed;
+  return { names: [...started.values()], failed };
 }
 
 function eventOf(line: string): Readonly<Record<string, unknown>> {

@@ -4,6 +4,7 @@ import { advised, type GitSetting, isSha256, isWithin, smallTextFile, userGitSet
 import { Git, type GitResult, plainReason, spawnOf } from "./git.ts";
 import { mirrorFolder, refuseHere, settingText, USER_ENVIRONMENT } from "./remotes.ts";
 
+const UNSIGNED = "{sign: false} commits without a signature";
 const CANNOT = "Cannot sign the commit";
 /** The user may have to touch a key or to type a passphrase. */
 const TIMEOUT_MS = 300_000;
@@ -21,7 +22,9 @@ cat signature && printf '\n[GNUPG:] SIG_CREATED \n' >&2
 /** Rejects with Error if a command could have changed the program or key of the signature. */
 export async function refuseUnsafeKeys(git: Git): Promise<void> {
   const { env: { root, workspace } } = git, top = root ?? workspace, home = homedir();
-  await refuseHere(git, CANNOT, KEYS);
+  await refuseHere(git, CANNOT, KEYS).catch((error: unknown) => {
+    throw error instanceof Error ? advised(error, UNSIGNED) : error;
+  });
   for (const name of LINKED) {
     const path = join(home, name), real = await Deno.realPath(path).catch(() => path);
     if (!isWithin(real, top)) continue;

@@ -156,6 +156,20 @@ Deno.test("a folder of hooks outside the repository must be in the user's settin
   });
 });
 
+Deno.test("git.commit says that a hook did not run whose link leads out of the repository", { ignore }, async () => {
+  await repository(async (there) => {
+    const { root, workspace, write } = there, { env, notes } = asking(there);
+    await hook(there, "pre-commit", "touch ran", join(root, "outside"));
+    await Deno.symlink(join(root, "outside/pre-commit"), join(workspace, ".git/hooks/pre-commit"));
+    await hook(there, "commit-msg", "true");
+    await write("a.txt", "changed\n");
+    const { skippedHooks } = await commit(env, "yes", { all: true });
+    assert.deepEqual(skippedHooks, ["pre-commit"]);
+    assert.deepEqual(notes, ["pre-commit of the repository did not run; tell the user"]);
+    assert.equal(there.exists("workspace/ran"), false);
+  });
+});
+
 Deno.test("a hook that changes during the question does not run", { ignore }, async () => {
   await repository(async (there) => {
     const { write, git } = there, head = await git("rev-parse", "HEAD");
