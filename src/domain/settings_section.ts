@@ -17,6 +17,9 @@ export interface SettingsSection {
 /** `vis auth login` saves the token of the bot under this name, although the bot is not a model provider. */
 export const BOT_LOGIN = "telegram";
 
+/** The token in this variable overrides the saved token. */
+export const BOT_VARIABLE = "VIS_TELEGRAM_TOKEN";
+
 export const OTHER_SERVER: LoginChoice = {
   ...{ name: "other", title: "another OpenAI-compatible server", need: "optional" },
 };

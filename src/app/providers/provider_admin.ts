@@ -14,7 +14,7 @@ import type {
   ProviderReport,
   ProvidersReport,
 } from "../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../domain/settings_section.ts";
+import { BOT_LOGIN, BOT_VARIABLE } from "../../domain/settings_section.ts";
 import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
@@ -117,7 +117,9 @@ export class AppProviderAdmin implements ProviderAdmin {
     const names = [...new Set([...await this.#names(), ...kept])];
     const others = names.filter((name) => !chosen.some((one) => one.name === name)).map(async (name) => {
       if (isProvider(name, config)) return keyReport(await resolveProvider(name, { ...this.#parts, sole: false }));
-      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", fix: "" } as const;
+      const isOverruled = name === BOT_LOGIN && this.#settings.variable(BOT_VARIABLE) !== null;
+      const from = isOverruled ? BOT_VARIABLE : "auth.json";
+      return { provider: name, title: name, need: "optional", from, shown: "", fix: "" } as const;
     });
     return [...chosen.map(keyReport), ...await Promise.all(others)];
   }

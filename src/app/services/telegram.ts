@@ -3,7 +3,7 @@ import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
 import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/bot.ts";
 import { Cancelled, ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
-import { BOT_LOGIN } from "../../domain/settings_section.ts";
+import { BOT_LOGIN, BOT_VARIABLE } from "../../domain/settings_section.ts";
 import { createLog } from "../../logging/log.ts";
 import { credentialsOf } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
@@ -111,8 +111,6 @@ export async function telegramHook(
   };
 }
 
-const VARIABLE = "VIS_TELEGRAM_TOKEN";
-
 interface TelegramToken {
   readonly token: string;
   readonly from: string;
@@ -124,8 +122,8 @@ export async function telegramToken(
   settings: Pick<Settings, "home" | "variable">,
 ): Promise<TelegramToken | null> {
   if (tokenFile !== undefined) return checked(await ofFile(tokenFile), tokenFile);
-  const told = settings.variable(VARIABLE);
-  if (told !== null) return checked(told, VARIABLE);
+  const told = settings.variable(BOT_VARIABLE);
+  if (told !== null) return checked(told, BOT_VARIABLE);
   const kept = await credentialsOf(settings).get(BOT_LOGIN);
   return kept?.type === "key" ? checked(kept.key, "auth.json") : null;
 }

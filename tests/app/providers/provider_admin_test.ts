@@ -104,6 +104,16 @@ Deno.test("AppProviderAdmin.keys() shows the source of each key and no part of a
   });
 });
 
+Deno.test("AppProviderAdmin.keys() names the variable that overrides the saved token of the bot", async () => {
+  await withFolder(async (home) => {
+    const token = `123456:${"A".repeat(35)}`;
+    const from = async (env: Record<string, string>) => (await (await adminOf({ home, env })).keys())[0]?.from;
+    await (await adminOf({ home })).saveKey("telegram", token);
+    assert.equal(await from({}), "auth.json");
+    assert.equal(await from({ VIS_TELEGRAM_TOKEN: token }), "VIS_TELEGRAM_TOKEN");
+  });
+});
+
 Deno.test("AppProviderAdmin.loginKind() recognizes a login on a page, and refuses unknown names", async () => {
   const admin = await adminOf({});
   assert.deepEqual([await admin.loginKind("github-copilot"), await admin.loginKind("zai")], ["device-login", "key"]);
