@@ -190,10 +190,10 @@ export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[]
 function Block({ block }: { readonly block: MarkdownBlock }): JSX.Element {
   switch (block.kind) {
     case "paragraph":
-      return <p>{inlinesOf(block.inlines)}</p>;
+      return <p dir="auto">{inlinesOf(block.inlines)}</p>;
     case "heading": {
       const Heading = `h${Math.min(6, block.level + 2)}` as "h3";
-      return <Heading>{inlinesOf(block.inlines)}</Heading>;
+      return <Heading dir="auto">{inlinesOf(block.inlines)}</Heading>;
     }
     case "code":
       return <Code language={block.language} text={block.text} />;
@@ -224,7 +224,7 @@ function Code({ language, text }: { readonly language: string; readonly text: st
 
 function List({ list: { start, loose, items } }: { readonly list: MarkdownList }): JSX.Element {
   const all = items.map((item) => <Item item={item} loose={loose} />);
-  return start === null ? <ul>{all}</ul> : <ol start={start}>{all}</ol>;
+  return start === null ? <ul dir="auto">{all}</ul> : <ol dir="auto" start={start}>{all}</ol>;
 }
 
 function Item({ item: { done, blocks }, loose }: {

@@ -49,6 +49,17 @@ inBrowser("the copy button of one line stays inside its block on a phone", {
   assert.ok(button.height >= 24, "a finger can hit it");
 });
 
+inBrowser("writes each part of an answer in the direction of its script", {
+  replies: [final("مرحبا `a.ts`\n\n- عنصر\n- two\n\nEnglish مرحبا")],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".done > footer").waitFor();
+  await page.locator(".answer li").first().waitFor();
+  const directions =
+    "[...document.querySelectorAll('.answer :is(p, li)')].map((one) => getComputedStyle(one).direction)";
+  assert.deepEqual(await inPage(page, directions), ["rtl", "rtl", "rtl", "ltr"]);
+});
+
 inBrowser("breaks no name in the list of commands on a phone", {
   context: { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
 }, async ({ page }) => {
