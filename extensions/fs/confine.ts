@@ -16,8 +16,8 @@ export interface WorkspacePath {
 export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
-  /** The user has allowed changes of these paths outside of the workspace, for this call. */
-  readonly allowed?: ReadonlySet<string>;
+  /** The user has allowed these changes of paths outside of the workspace, for this call. */
+  readonly allowed?: ReadonlyMap<string, string>;
   readonly readFolders?: readonly string[];
 }
 
@@ -27,7 +27,8 @@ export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
   /** `folder` is the added folder of the paths, or "" for the repository around the workspace. */
-  constructor(readonly paths: readonly string[], readonly folder: string, readonly shown: string) {
+  constructor(readonly changes: ReadonlyMap<string, string>, readonly folder: string, readonly shown: string) {
+    const paths = [...changes.keys()];
     const where = folder === "" ? "outside the workspace" : `in ${folder}, an added folder`;
     super(`Cannot change ${someOf(paths, MAX_NAMED)}: ${paths.length === 1 ? "it is" : "they are"} ${where}`);
   }
@@ -105,14 +106,9 @@ function refuseFolder(workspace: Workspace, path: string): void {
   }
 }
 
-/** Returns paths of one place only, because each place outside of the workspace has its own question. */
-export function outsidePaths(
-  workspace: Pick<Workspace, "allowed" | "readFolders">,
-  paths: readonly string[],
-): { readonly folder: string; readonly paths: readonly string[] } {
-  const outside = paths.filter((path) => (path.startsWith("../") || isAbsolute(path)) && !workspace.allowed?.has(path));
-  const [first = ""] = outside, folder = addedFolderOf(workspace, first);
-  return { folder, paths: outside.filter((path) => addedFolderOf(workspace, path) === folder) };
+/** Returns the workspace as "", the repository around it as "..", and else an added folder. */
+export function regionOf(workspace: Pick<Workspace, "readFolders">, real: string): string {
+  return isAbsolute(real) ? addedFolderOf(workspace, real) : real.startsWith("../") ? ".." : "";
 }
 
 function namedIn(workspace: Workspace, path: string): string {

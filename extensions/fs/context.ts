@@ -6,7 +6,7 @@ import type { Tree } from "./tree/tree.ts";
 export interface FsContext {
   readonly root: string;
   readonly tree: Tree;
-  readonly allowed?: ReadonlySet<string>;
+  readonly allowed?: ReadonlyMap<string, string>;
   /** Functions may read these folders beside the workspace, and change them after a question; the paths are real. If
    * absent, the user cannot add folders, so an error names no option. */
   readonly readFolders?: readonly string[];

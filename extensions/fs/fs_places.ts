@@ -1,4 +1,5 @@
-import { relative, sep } from "node:path";
+import { homedir } from "node:os";
+import { join, relative, sep } from "node:path";
 import {
   BoundedMap,
   type EnvironmentView,
@@ -90,10 +91,10 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** An attempt finds paths outside of the workspace that the user must allow. Then `make` runs again, and can find
-   * other paths, for example because a folder has become a link. */
+  /** An attempt finds changes outside of the workspace that the user must allow. Then `make` runs again, and can find
+   * other changes, for example because a folder has become a link, or because a file changed. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
-    const context = await this.of(env), { queue } = this.#place(env), allowed = new Set<string>();
+    const context = await this.of(env), { queue } = this.#place(env), allowed = new Map<string, string>();
     for (;;) {
       try {
         const result = await queue.run(() => askedFor({ ...context, allowed }, make));
@@ -102,7 +103,7 @@ export class FsPlaces {
       } catch (error) {
         if (!(error instanceof OutsideWorkspace)) throw error;
         await askToChange(env, error);
-        for (const path of error.paths) allowed.add(path);
+        for (const [path, change] of error.changes) allowed.set(path, change);
       }
     }
   }
@@ -185,9 +186,10 @@ async function askedFor<Result>(given: FsContext, make: (context: FsContext) => 
 /** Outside of a conversation, the user makes the call. */
 async function askToChange(
   { openRoot, approve, root, conversationId }: Pick<View, "openRoot" | "approve" | "root" | "conversationId">,
-  { paths, folder, message, shown }: OutsideWorkspace,
+  { changes, folder, message, shown }: OutsideWorkspace,
 ): Promise<void> {
   if (conversationId === "") return;
+  const paths = [...changes.keys()];
   const isAround = folder === "", change = shown === "" ? {} : { change: shown };
   const named = someOf(isAround ? paths : paths.map((path) => below(folder, path)), MAX_NAMED);
   const what = `change ${named} in ${
@@ -196,10 +198,27 @@ async function askToChange(
   const { allowed = false, reason = "no user can answer here" } =
     await (isAround
       ? openRoot?.(what, change)
-      : approve?.({ what, ...change, why: "", scope: `changes in the added folder ${folder}` })) ?? {};
+      : approve?.({ what, ...change, ...lastingFor(folder), scope: `changes in the added folder ${folder}` })) ?? {};
   if (allowed) return;
   const way = isAround
     ? "start Vis with --root to allow it"
     : "allow it for this workspace in interactive mode, or start Vis in a folder that contains both folders";
   throw new Error(`${message}, and ${reason}; the user can ${way}`);
+}
+
+function lastingFor(folder: string): { readonly why: string; readonly lasting?: boolean } {
+  const home = realHome(), [first = ""] = relative(home, folder).split(sep);
+  if (first === ".." || !first.startsWith(".")) return { why: "" };
+  return {
+    why: `Vis asks every time, because ${join(home, first)} may have your settings or keys.`,
+    lasting: false,
+  };
+}
+
+function realHome(): string {
+  try {
+    return Deno.realPathSync(homedir());
+  } catch {
+    return homedir();
+  }
 }

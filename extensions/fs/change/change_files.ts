@@ -7,13 +7,14 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { addedFolderOf, movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
+import { addedFolderOf, movedMeanwhile, OutsideWorkspace, regionOf } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import type { Tree } from "../tree/tree.ts";
 import { askForUnasked, INSTEAD, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { shownChange } from "./current_file.ts";
-import { advised, Pace, shorten } from "@vis/extension";
+import { bounded } from "../patch/unified_diff.ts";
+import { advised, counted, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
 const MOST_ASKED = 50;
@@ -34,17 +35,22 @@ interface Change {
  * path. */
 export async function changeFiles(
   context: FsContext,
-  { change, items: given, moves = [], of = [], kept = [], targets = [] }: Change,
+  { change, items: given, moves: renames = [], of = [], kept = [], targets = [] }: Change,
 ): Promise<void> {
   context.signal?.throwIfAborted();
-  const items = withFolders(given);
-  const { folder, paths } = outsidePaths(context, [...items.map(({ path }) => path), ...targets]);
-  if (paths.length > 0) throw new OutsideWorkspace(paths, folder, await shownChanges(context, { paths, items }));
+  const whole = withFolders(given);
+  await refuseOutside(context, { items: whole, targets });
   await askForUnasked(context, async (real) => {
-    const item = items.find(({ path }) => path === real);
+    const item = whole.find(({ path }) => path === real);
     return item === undefined ? null : await shownChange(item, { isSecret: true });
   });
-  await askForObeyed(context, items);
+  const isObeyed = await askForObeyed(context, whole);
+  // A renamed file can have other names, by which commands would then change it in its new place.
+  const isRenamed = ({ from, to }: Move): boolean => !isObeyed && regionOf(context, from) === regionOf(context, to);
+  const moves = renames.filter(isRenamed);
+  const items = whole.map(({ from = "", ...item }): ChangeItem =>
+    from !== "" && isRenamed({ from, to: item.path }) ? { ...item, from } : item
+  );
   const all = [...missingFolders(context, items), ...items];
   const temporary = temporaryNames(context, moves.length > 0 ? [] : items);
   const id = await begin(context, { change, of, kept, items: all, temporary, moves });
@@ -71,18 +77,41 @@ export async function changeFiles(
   }
 }
 
-const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
+/** The question shows the changes of one place, and its answer counts for these changes only. */
+async function refuseOutside(
+  context: FsContext,
+  { items, targets }: { readonly items: readonly ChangeItem[]; readonly targets: readonly string[] },
+): Promise<void> {
+  const changes = new Map<string, string>(), byPath = new Map(items.map((item) => [item.path, item]));
+  let place = "";
+  for (const path of [...byPath.keys(), ...targets]) {
+    const { before = null, after = null } = byPath.get(path) ?? {}, own = regionOf(context, path);
+    if (own === "" || changes.size > 0 && own !== place) continue;
+    const change = JSON.stringify([await stateOf(before), await stateOf(after)]);
+    if (context.allowed?.get(path) === change) continue;
+    place = own;
+    changes.set(path, change);
+  }
+  if (changes.size === 0) return;
+  const shown = await shownChanges(context, { paths: [...changes.keys()], items });
+  throw new OutsideWorkspace(changes, place === ".." ? "" : place, shown);
+}
+
+const MOST_SHOWN = 3_000, LEAST_SHOWN = 150;
 
 async function shownChanges(
   context: FsContext,
   { paths, items }: { readonly paths: readonly string[]; readonly items: readonly ChangeItem[] },
 ): Promise<string> {
   const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
-  const texts: string[] = [];
-  for (const item of changed.slice(0, MOST_SHOWN_FILES)) {
-    texts.push(await shownChange(item, { isSecret: isSecretPlace(context, { path: item.path, real: item.path }) }));
+  let shown = "", more = changed.length;
+  for (const item of changed) {
+    const left = MOST_SHOWN - shown.length, isSecret = isSecretPlace(context, { path: item.path, real: item.path });
+    if (left <= 0) break;
+    shown += bounded(await shownChange(item, { isSecret }), Math.max(left, LEAST_SHOWN));
+    more--;
   }
-  return shorten(texts.join(""), MOST_SHOWN);
+  return more === 0 ? shown : `${shown}… ${counted(more, "more file")}\n`;
 }
 
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
@@ -109,14 +138,15 @@ export function foldersOf(path: string, top = ""): readonly string[] {
 }
 
 async function askForObeyed(
-  { conversationId, obeyedPaths, approve }: FsContext,
+  context: FsContext,
   items: readonly ChangeItem[],
-): Promise<void> {
+): Promise<boolean> {
+  const { conversationId, obeyedPaths, approve } = context;
   // Outside of a conversation, the user makes the call.
-  if (conversationId === "" || !obeyedPaths) return;
+  if (conversationId === "" || !obeyedPaths) return false;
   const changed = items.filter((one) => [one.before, one.after].some((state) => state && state.kind !== "dir"));
   const obeyed = await obeyedPaths(changed.map(({ path }) => path));
-  if (obeyed.length === 0) return;
+  if (obeyed.length === 0) return false;
   const parts = [...Map.groupBy(obeyed, ({ reason }) => reason)].map(([reason, those]) =>
     `${those.map(({ path }) => path).join(", ")}, which ${reason}`
   );
@@ -137,10 +167,23 @@ async function askForObeyed(
       "change fewer files at once",
     );
   }
-  const scopes = [...new Set(obeyed.map(({ reason }) => `files that ${reason}`))];
+  const scopes = [
+    ...new Set(obeyed.map(({ path, reason }) => {
+      const repository = repositoryOf(context, path);
+      return `files${repository === "" ? "" : ` of ${repository}`} that ${reason}`;
+    })),
+  ];
   const { allowed = false, reason = "no user can answer here" } =
     await approve?.({ what, why: "", scope: scopes.join(", "), scopes }) ?? {};
   if (!allowed) throw new Error(`Cannot ${what}: ${reason}`);
+  return true;
+}
+
+/** Returns "" for the repository of the workspace. */
+function repositoryOf(context: FsContext, path: string): string {
+  const top = addedFolderOf(context, path), git = (folder: string): string => `${folder}/.git`;
+  const found = foldersOf(path, top).findLast((folder) => folder !== "" && look(context, git(folder)) !== null) ?? top;
+  return /^\.\.(?:\/\.\.)*$/.test(found) ? "" : found;
 }
 
 function renamed(items: readonly ChangeItem[], moves: readonly Move[]): readonly Move[] {

@@ -4,6 +4,7 @@ import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
+import type { Facts } from "../tree/tree.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
 import { advised, Pace } from "@vis/extension";
 
@@ -92,7 +93,8 @@ export async function treeItems(
   const pace = new Pace(context.signal);
   let bytes = 0;
   const visit = async (path: string): Promise<void> => {
-    const before = await snapshotOf(context, path, { action, left: MAX_KEPT - bytes });
+    const seen = context.tree.look(path);
+    const before = await snapshotOf(context, path, { action, left: MAX_KEPT - bytes, info: seen });
     if (before === null) return;
     bytes += before.kind === "file" ? before.bytes.length : 0;
     if (items.length === MAX_ITEMS) {
@@ -109,7 +111,7 @@ export async function treeItems(
         "name paths in it",
       );
     }
-    items.push({ path, before, after: null });
+    items.push({ path, before, after: null, seen });
     if (pace.due) await pace.rest();
     if (before.kind !== "dir") return;
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
@@ -129,9 +131,8 @@ export async function treeItems(
 async function snapshotOf(
   context: FsContext,
   path: string,
-  { action, left }: { readonly action: string; readonly left: number },
+  { action, left, info }: { readonly action: string; readonly left: number; readonly info: Facts | null },
 ): Promise<PathSnapshot> {
-  const info = context.tree.look(path);
   if (info?.kind === "other") throw new RangeError(`Cannot ${action} ${path}: it is not a regular file`);
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {

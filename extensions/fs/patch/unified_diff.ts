@@ -125,10 +125,10 @@ function marked(mark: string, line: string): string[] {
   return line.endsWith("\n") ? [`${mark}${line.slice(0, -1)}`, "\\ No newline at end of file"] : [`${mark}${line}`];
 }
 
-function bounded(text: string): string {
-  if (text.length <= MAX_DIFF) return text;
-  const end = text.lastIndexOf("\n", MAX_DIFF);
-  const kept = text.slice(0, end < 0 ? MAX_DIFF : end).toWellFormed();
+export function bounded(text: string, most = MAX_DIFF): string {
+  if (text.length <= most) return text;
+  const end = text.lastIndexOf("\n", most);
+  const kept = text.slice(0, end < most / 2 ? most : end).toWellFormed();
   const rest = text.slice(kept.length);
   const [added, removed] = ["\n+", "\n-"].map((mark) => rest.split(mark).length - 1);
   return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;

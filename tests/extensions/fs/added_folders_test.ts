@@ -8,6 +8,7 @@ import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { PathTree } from "../../../extensions/fs/tree/path_tree.ts";
 import { TreeWithAdded } from "../../../extensions/fs/tree/tree.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { parseDiff } from "../../../src/markdown/parse_diff.ts";
 import { Workspace } from "./_workspace.ts";
 
 interface Added {
@@ -162,6 +163,8 @@ interface Question {
   readonly what: string;
   readonly change?: string;
   readonly scope: string;
+  readonly why?: string;
+  readonly lasting?: boolean;
 }
 
 /** The user allows each call until `answers` has other answers. */
@@ -235,6 +238,96 @@ Deno.test("an answer counts for the paths of its question, even if a link then l
     assert.deepEqual(asked.map((what) => what.split(" in ")[0]), ["change src/y.ts", "change other/y.ts"]);
     for (const path of ["src/y.ts", "other/y.ts"]) assert.equal(await Deno.readTextFile(join(lib, path)), "needle\n");
     assert.deepEqual(await names(workspace.outside), ["secret.txt"]);
+  }));
+
+Deno.test("an answer counts for the shown change only: if a file changes meanwhile, fs asks again", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked: string[] = [], later: (() => void)[] = [];
+    Object.assign(view, {
+      approve: ({ change = "" }: Question) => {
+        asked.push(change);
+        later.shift()?.();
+        return Promise.resolve({ allowed: true, reason: "" });
+      },
+    });
+    const change = (path: string, text: string) => () => Deno.writeTextFileSync(path, text);
+    later.push(change(join(workspace.root, "src/a.ts"), "other\n"));
+    await workspace.call("move", "src/a.ts", `${lib}/a.ts`);
+    assert.deepEqual(asked.map((text) => text.match(/^\+\w.*$/m)?.[0]), ["+own needle", "+other"]);
+    assert.equal(await Deno.readTextFile(`${lib}/a.ts`), "other\n");
+    later.push(change(`${lib}/x.ts`, "needle, and more\n"));
+    await workspace.call("edit", `${lib}/x.ts`, { old: "needle", new: "new" });
+    assert.deepEqual([asked.length, await Deno.readTextFile(`${lib}/x.ts`)], [4, "new, and more\n"]);
+    later.push(change(`${lib}/src/y.ts`, "work of the user\n"));
+    await workspace.call("writeFile", `${lib}/src/y.ts`, "whole\n");
+    assert.match(asked.at(-1) ?? "", /^-work of the user$/m);
+    assert.equal(asked.length, 6);
+  }));
+
+Deno.test("a file that moves into an added folder shares its content with no other name", () =>
+  added(async ({ workspace, lib, view }) => {
+    answering(view);
+    const link = (path: string) => Deno.link(join(workspace.root, path), join(workspace.root, "other.ts"));
+    const moves = [
+      () => workspace.call("move", "src/a.ts", `${lib}/a.ts`),
+      () => workspace.call("move", "src", `${lib}/moved`),
+      () => workspace.call("patch", `--- src/a.ts\n+++ ${lib}/b.ts\n@@ -1 +1,2 @@\n own\n+more\n`),
+    ];
+    for (const [at, move] of moves.entries()) {
+      await workspace.put("src/a.ts", "own\n");
+      await link("src/a.ts");
+      await move();
+      await workspace.put("other.ts", "changed by a command\n");
+      const made = [`${lib}/a.ts`, `${lib}/moved/a.ts`, `${lib}/b.ts`][at] ?? "";
+      assert.match(await Deno.readTextFile(made), /^own\n(more\n)?$/);
+      assert.equal(existsSync(join(workspace.root, "src/a.ts")), false);
+      await Deno.remove(join(workspace.root, "other.ts"));
+      await workspace.call("undo");
+      assert.equal(await workspace.text("src/a.ts"), "own\n");
+      assert.equal(existsSync(made), false);
+    }
+  }));
+
+Deno.test("fs asks for each change of an added folder in a hidden folder of the home folder", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view), home = Deno.env.get("HOME") ?? "", link = join(workspace.outside, "home");
+    await Deno.symlink(join(lib, ".."), link);
+    try {
+      for (const folder of [".config", "plain"]) {
+        await workspace.put(`../${folder}/app.conf`, "1\n");
+        Object.assign(view, { readFolders: [join(lib, "..", folder)] });
+        Deno.env.set("HOME", link);
+        await workspace.call("writeFile", `../${folder}/app.conf`, "2\n");
+      }
+    } finally {
+      Deno.env.set("HOME", home);
+    }
+    assert.deepEqual(asked.map(({ lasting = true }) => lasting), [false, true]);
+    assert.match(asked[0]?.why ?? "", /^Vis asks every time, because \S+\/\.config may have your settings or keys\.$/);
+  }));
+
+Deno.test("the question about a long change has the true counts, and how many files it does not show", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view);
+    await workspace.call("writeFile", `${lib}/big.js`, "// a line\n".repeat(400));
+    await workspace.call("writeFile", `${lib}/wide.js`, "x".repeat(5_000));
+    await workspace.put("many/0.txt", "1\n");
+    for (let at = 1; at < 90; at++) await workspace.put(`many/${at}.txt`, `${"x".repeat(40)}\n`);
+    await workspace.call("move", "many", `${lib}/many`);
+    const [big = "", wide = "", many = ""] = asked.map(({ change }) => change);
+    assert.deepEqual(parseDiff(big).map((file) => [file.state, file.added]), [["new", 400]]);
+    assert.match(wide, /^\+x{2000}/m);
+    const [, more = ""] = many.match(/^… (\d+) more files\n$/m) ?? [];
+    assert.equal(parseDiff(many).length + Number(more), 90);
+    for (const change of [big, wide, many]) assert.ok(change.length < 4_000);
+  }));
+
+Deno.test("fs moves no folder that is a repository's own into an added folder", () =>
+  added(async ({ workspace, lib, view }) => {
+    answering(view);
+    for (const name of ["HEAD", "objects/a", "refs/a", "config"]) await workspace.put(`made/${name}`, "a");
+    assert.match(await workspace.refusal("move", "made", `${lib}/made`), /is a repository's own folder/);
+    assert.deepEqual([existsSync(`${lib}/made`), await workspace.text("made/config")], [false, "a"]);
   }));
 
 Deno.test("fs writes nothing elsewhere if an added folder becomes a link during the question", () =>
@@ -313,6 +406,7 @@ Deno.test("a secret file and a hook of an added folder have a question of their 
     assert.match(await workspace.refusal("writeFile", hook, "x"), /which git runs: the user said no/);
     assert.equal(existsSync(hook), false);
     assert.equal(asked.length, 6);
+    assert.equal(asked[5]?.scope, `files of ${lib} that git runs`);
   }));
 
 Deno.test("the user can undo changes in an added folder only while the folder is there", () =>

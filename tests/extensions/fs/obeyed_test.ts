@@ -165,3 +165,26 @@ Deno.test("fs changes nothing that is obeyed while a command runs that could cha
   await workspace.call("writeFile", "b.txt", "b\n");
   assert.deepEqual(asked.questions, []);
 });
+
+Deno.test("a lasting answer about hooks of one repository does not hold for another, and its scope names it", async () => {
+  const { workspace, asked } = await repository({ "core.hooksPath": ".githooks" }, {
+    "lib/.githooks/pre-push": SCRIPT,
+  });
+  await using _ = workspace;
+  await git(workspace, "init", "-q", "lib");
+  await git(workspace, "-C", "lib", "config", "core.hooksPath", ".githooks");
+  asked.answer = true;
+  for (const folder of ["", "lib/"]) await workspace.call("writeFile", `${folder}.githooks/pre-commit`, SCRIPT);
+  const scopes = ["", " of lib"].map((where) => `files${where} that git runs by the setting core.hooksPath`);
+  assert.deepEqual(asked.questions.map(({ scope }) => scope), scopes);
+});
+
+Deno.test("a file that becomes a hook by a move shares its content with no other name", async () => {
+  const { workspace, asked } = await repository({ "core.hooksPath": ".githooks" }, { "made": SCRIPT });
+  await using _ = workspace;
+  asked.answer = true;
+  await Deno.link(join(workspace.root, "made"), join(workspace.root, "other"));
+  await workspace.call("move", "made", ".githooks/pre-commit");
+  await workspace.put("other", "changed by a command");
+  assert.equal(await workspace.text(".githooks/pre-commit"), SCRIPT);
+});
