@@ -173,7 +173,7 @@ Deno.test("readVar() refuses a missing variable, a value that is not data, and a
   const found = shown(engine).slice(1);
   const expected = [
     /ReferenceError: Cannot read none: no variable in scope has this name|Cannot read none/,
-    /twice|function/,
+    /Cannot read twice: its value is a function/,
     /"RangeError: Cannot read long: it is larger than 1048576 bytes, the limit; raise maxBytes"/,
     /^2097152$/,
     /"RangeError: Cannot read long: it is larger than 10 bytes, the limit; raise maxBytes"/,

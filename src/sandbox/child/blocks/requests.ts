@@ -1,6 +1,6 @@
 import type { FormerResults } from "../../../domain/query/host_call.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
-import { decode, encode } from "../../codec/codec.ts";
+import { CodecError, decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { captured } from "../realm/captured.ts";
@@ -69,7 +69,7 @@ export class VariableRequests {
       case "bind":
         return this.#bind(request);
       case "read":
-        return this.#answer(request.id, encode(variables.read(request.name), { maxBytes: request.maxBytes }));
+        return this.#read(request);
       case "present":
         return this.#answer(request.id, this.#present(request.name));
       case "forget":
@@ -85,6 +85,18 @@ export class VariableRequests {
       case "module":
         return this.#module(request);
     }
+  }
+
+  #read({ id, name, maxBytes }: Extract<VariableRequest, { t: "read" }>): void {
+    const value = this.#parts.variables.read(name);
+    let bytes: Bytes;
+    try {
+      bytes = encode(value, { maxBytes });
+    } catch (error) {
+      if (!(error instanceof CodecError) || error.tooLarge) throw error;
+      throw new captured.TypeError(`Cannot read ${name}: its value${error.path ?? ""} ${error.fact}`);
+    }
+    this.#answer(id, bytes);
   }
 
   #present(name: string): Bytes | null {
