@@ -200,7 +200,6 @@ async function run(
       ? await conversations.more(branch, common)
       : await conversations.ask(branch, request.text, { ...common, ...attached, only: request.only });
     const { reason } = result;
-    entry.takesMore = takesMore(reason);
     if (STOPS[reason] && reason !== "cancelled") {
       const why = stoppedText(result);
       const rest = progress.answer === "" ? shownAnswer(result) : why === "" ? "" : `\n\n${why}`;
@@ -240,9 +239,11 @@ async function tellCommands(
   entry: OpenSession,
   { prompts, send }: { readonly prompts: Prompts; readonly send: Send },
 ): Promise<void> {
-  const own = (await prompts(entry.branch.workspace)).filter(({ name }) => !isTaken(name));
+  const { session: { conversations }, branch } = entry;
+  const own = (await prompts(branch.workspace)).filter(({ name }) => !isTaken(name));
+  const { reason = null } = (await conversations.queries(branch, { newest: 1 })).at(-1) ?? {};
   const availableCommands = [
-    ...(entry.takesMore ? [COMMAND.more] : []),
+    ...(reason !== null && takesMore(reason) ? [COMMAND.more] : []),
     COMMAND.plan,
     ...(own.some(({ name }) => name === "review") ? [] : [COMMAND.review]),
     ...own.map(({ name, detail }) => ({ name, description: detail, input: { hint: "instructions" } })),
@@ -289,8 +290,6 @@ async function replay(entry: OpenSession, send: Send): Promise<void> {
     if (query.running) await send(messageChunk("This request is still running."));
     if (query.answer !== "") await send(messageChunk(query.answer));
   }
-  const last = queries.at(-1)?.reason ?? null;
-  entry.takesMore = last !== null && takesMore(last);
 }
 
 function userChunk(text: string): SessionUpdate {

@@ -13,7 +13,6 @@ export interface OpenSession {
   readonly branch: Conversation;
   running: AbortController | null;
   title: string;
-  takesMore: boolean;
   /** The commands that the editor has last received. */
   offered: string;
 }
@@ -151,7 +150,7 @@ export class EditorSessions {
 }
 
 function opened(session: Session, branch: Conversation, title: string): OpenSession {
-  return { session, branch, running: null, title, takesMore: false, offered: "" };
+  return { session, branch, running: null, title, offered: "" };
 }
 
 type Servers = Readonly<Record<string, object>>;

@@ -67,10 +67,13 @@ Deno.test("an editor lists /more after a request that stopped at its step limit,
       await until(() => commands().length === 2);
       await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
       await until(() => commands().length === 3);
-      assert.deepEqual(await ask("/more"), { stopReason: "end_turn" });
+      await context.request(of.session.close, { sessionId });
+      await context.request(of.session.resume, { sessionId, cwd: FOLDER, mcpServers: [] });
       await until(() => commands().length === 4);
+      assert.deepEqual(await ask("/more"), { stopReason: "end_turn" });
+      await until(() => commands().length === 5);
       const [fixed, more] = [["plan", "review"], ["more", "plan", "review"]];
-      assert.deepEqual(commands(), [fixed, more, more, fixed]);
+      assert.deepEqual(commands(), [fixed, more, more, more, fixed]);
       assert.match(engine.provider.requests[2]?.texts[1] ?? "", /^Continue this request[^]*Work it out$/);
       assert.match(engine.context(2), /^\[iter 1\/10\]/);
     },
