@@ -282,17 +282,22 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
+/** Returns false if an item could have the change still. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
-): Promise<void> {
+): Promise<boolean> {
   const place = { ...context, signal: undefined };
   const changed: ChangeItem[] = [];
   const befores = new Map(items.map(({ path, before }) => [path, before]));
   const renamed = new Map<string, string>();
+  let isWhole = true;
   for (const { path, before, after, made = null, from } of items) {
     const now = await current(place, path);
-    if (now === "unknown") continue;
+    if (now === "unknown") {
+      isWhole = false;
+      continue;
+    }
     const state = await stateOf(now);
     if (isSameState(state, await stateOf(before))) continue;
     const base = from === undefined ? null : befores.get(from) ?? null;
@@ -321,7 +326,8 @@ async function putBack(
     else if (!await isReverted(place, item)) failed.push(item);
   }
   for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
-  for (const item of failed) await isReverted(place, item);
+  for (const item of failed) if (!await isReverted(place, item)) isWhole = false;
+  return isWhole;
 }
 
 async function isReverted(
@@ -365,8 +371,9 @@ export async function recover(
   for (const checkpoint of abandoned) {
     const context = { ...place, tree: treeWith(recordedFolders([checkpoint])) };
     removeTemporary(context, checkpoint);
-    await putBack(context, await itemsOf(context, checkpoint));
-    await checkpoints?.drop(checkpoint.id);
+    // The user can later undo the rest, such as files in an added folder that is absent now.
+    if (await putBack(context, await itemsOf(context, checkpoint))) await checkpoints?.drop(checkpoint.id);
+    else await checkpoints?.done(checkpoint.id);
   }
   return abandoned.length;
 }

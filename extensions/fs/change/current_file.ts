@@ -177,8 +177,20 @@ export async function shownChange(
 ): Promise<string> {
   const path = item.path.replaceAll(/[\r\n]/g, "⏎");
   if (item.after === null) return `--- ${path}\n+++ /dev/null\nthe call removes or moves the file\n`;
-  const diff = await diffOf({ ...item, path });
-  if (!isSecret) return diff;
+  const head = `--- ${item.before === null ? "/dev/null" : path}\n+++ ${path}\n`, note = noteOn(item);
+  if (item.after.kind === "link") return `${head}${note}`;
+  const whole = await diffOf({ ...item, path }) || (note === "" ? "" : head), diff = isSecret ? hidden(whole) : whole;
+  return diff.replace(/^(?:--- .*\n\+\+\+ .*\n|Binary .*\n)/, (found) => `${found}${note}`);
+}
+
+/** A diff does not show these facts. */
+function noteOn({ before, after }: Pick<ChangeItem, "before" | "after">): string {
+  if (after?.kind === "link") return `a link to ${after.target.replaceAll(/[\r\n]/g, "⏎")}\n`;
+  const [was, is] = [before, after].map((one) => one?.kind === "file" && ((one.mode ?? 0) & 0o111) !== 0);
+  return was === is ? "" : is ? "programs can run the file\n" : "programs can no longer run the file\n";
+}
+
+function hidden(diff: string): string {
   const [before = "", after = "", ...lines] = diff.trimEnd().split("\n");
   const shown = [before, after];
   let at = { before: 0, after: 0 }, from = at;

@@ -1,12 +1,13 @@
 import type { ChangeItem, PathSnapshot } from "../checkpoints.ts";
-import { confineEntryForWrite, isGuarded, MAX_DEPTH, type WorkspacePath } from "../confine.ts";
+import { confineEntryForWrite, isGuarded, MAX_DEPTH, regionOf, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
 import type { Facts } from "../tree/tree.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
-import { advised, Pace } from "@vis/extension";
+import { advised, Pace, retold } from "@vis/extension";
+import { dirname, join } from "node:path";
 
 interface Moved {
   readonly from: string;
@@ -42,8 +43,14 @@ export async function movePath(
   const made = gone.map(({ path, before }) => (
     { path: `${target.real}${path.slice(place.real.length)}`, before: null, after: before }
   ));
-  const moves = [{ from: place.real, to: target.real }];
-  await changeFiles(context, { change: "move", items: [...gone, ...made], moves });
+  const moves = [{ from: place.real, to: target.real }], targets: string[] = [];
+  const crosses = regionOf(context, place.real) !== regionOf(context, target.real);
+  for (const { path, after } of crosses ? made : []) {
+    if (after?.kind !== "link") continue;
+    const link = { place: { path, real: path }, target: after.target, action: "move" } as const;
+    targets.push(innerTarget(context, link));
+  }
+  await changeFiles(context, { change: "move", items: [...gone, ...made], moves, targets });
   const files = gone.filter(({ before }) => before.kind !== "dir").length;
   return {
     from: place.path,
@@ -151,4 +158,33 @@ async function snapshotOf(
   if (current === null) return null;
   const { bytes, mode, owner, attributes } = current;
   return { kind: "file", bytes, mode, owner, attributes };
+}
+
+/** Returns the path to which a new link leads. */
+export function innerTarget(
+  context: FsContext,
+  { place, target, action }: {
+    readonly place: Pick<WorkspacePath, "path" | "real">;
+    readonly target: string;
+    readonly action: "patch" | "move";
+  },
+): string {
+  const fault = (reason: string, advice: string): Error =>
+    advised(new Error(`Cannot ${action} ${place.path}: the target "${target}" of the link ${reason}`), advice);
+  const parts = target.split("/");
+  const depth = parts.findLastIndex((part) => part === "..") + 1;
+  if (target === "") throw fault("is empty", "name a path in the workspace");
+  if (target.startsWith("/")) throw fault("begins with /", "write it relative to the folder of the link");
+  if (parts.slice(0, depth).some((part) => part !== "..")) {
+    throw fault("has .. after a folder", "write it without this ..");
+  }
+  try {
+    return confineEntryForWrite(context, join(dirname(place.real), target)).real;
+  } catch (error) {
+    throw retold(
+      error,
+      (reason) =>
+        `Cannot ${action} ${place.path}: the target "${target}" of the link is not allowed, because Vis ${reason}`,
+    );
+  }
 }

@@ -1,5 +1,4 @@
-import { dirname, join } from "node:path";
-import { advised, Pace, retold, type TextFormat } from "@vis/extension";
+import { advised, Pace, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
 import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
@@ -10,7 +9,7 @@ import { type FileFormat, UTF_8 } from "../text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { changeFiles, takeSnapshot } from "./change_files.ts";
 import { currentFile, currentText, MAX_WRITE, newBytes, noteFaults, type Written, written } from "./current_file.ts";
-import { treeItems } from "./move_path.ts";
+import { innerTarget, treeItems } from "./move_path.ts";
 
 const MAX_FILES = 500;
 const MARK = "\uFEFF";
@@ -192,7 +191,10 @@ async function changedBy(
     }
     return null;
   }
-  if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed, targets }) };
+  if (isLink) {
+    targets.push(innerTarget(context, { place: target, target: changed, action: "patch" }));
+    return { kind: "link", target: changed };
+  }
   const hasMark = changed.startsWith(MARK);
   const now = { ...format, isGuess: false, hasMark };
   const bytes = newBytes(hasMark ? changed.slice(1) : changed, now, { path, action: "patch" });
@@ -204,31 +206,6 @@ function modeOf(mode: number | null, old: number | null): number | null {
   const canRun = (mode & 0o111) !== 0;
   if (old === null) return canRun ? 0o755 : null;
   return canRun ? old | (old & 0o444) >> 2 : old & ~0o111;
-}
-
-function innerTarget(
-  context: FsContext,
-  { place, target, targets }: Pick<Drafting, "targets"> & { readonly place: WorkspacePath; readonly target: string },
-): string {
-  const fault = (reason: string, advice: string): Error =>
-    advised(new Error(`Cannot patch ${place.path}: the target "${target}" of the link ${reason}`), advice);
-  const parts = target.split("/");
-  const depth = parts.findLastIndex((part) => part === "..") + 1;
-  if (target === "") throw fault("is empty", "name a path in the workspace");
-  if (target.startsWith("/")) throw fault("begins with /", "write it relative to the folder of the link");
-  if (parts.slice(0, depth).some((part) => part !== "..")) {
-    throw fault("has .. after a folder", "write it without this ..");
-  }
-  try {
-    targets.push(confineEntryForWrite(context, join(dirname(place.real), target)).real);
-  } catch (error) {
-    throw retold(
-      error,
-      (reason) =>
-        `Cannot patch ${place.path}: the target "${target}" of the link is not allowed, because Vis ${reason}`,
-    );
-  }
-  return target;
 }
 
 async function draftOf(

@@ -330,6 +330,31 @@ Deno.test("fs moves no folder that is a repository's own into an added folder", 
     assert.deepEqual([existsSync(`${lib}/made`), await workspace.text("made/config")], [false, "a"]);
   }));
 
+Deno.test("a link that moves into an added folder must stay inside, and the question names links and modes", () =>
+  added(async ({ workspace, lib, view }) => {
+    const asked = answering(view), made = join(workspace.root, "made");
+    await workspace.put("made/run.sh", "echo\n");
+    await Deno.chmod(join(made, "run.sh"), 0o755);
+    await Deno.symlink(join(workspace.outside, "secret.txt"), join(made, "link"));
+    assert.match(
+      await workspace.refusal("move", "made", `${lib}/made`),
+      /move \S+made\/link: the target .* begins with/,
+    );
+    await Deno.remove(join(made, "link"));
+    await Deno.symlink("../../app2/secret.txt", join(made, "link"));
+    assert.match(await workspace.refusal("move", "made/link", `${lib}/src/l`), /is not allowed, because .* outside/);
+    assert.equal(asked.length, 0);
+    await Deno.remove(join(made, "link"));
+    await Deno.symlink("run.sh", join(made, "link"));
+    await workspace.call("move", "made", `${lib}/made`);
+    const change = asked.map(({ change = "" }) => change).join("");
+    assert.match(change, /made\/link\na link to run\.sh\n/);
+    assert.match(change, /made\/run\.sh\nprograms can run the file\n@@ /);
+    await workspace.call("patch", `diff --git a/${lib}/x.ts b/${lib}/x.ts\nold mode 100644\nnew mode 100755\n`);
+    assert.match(asked.at(-1)?.change ?? "", /lib\/x\.ts\nprograms can run the file\n$/);
+    assert.equal(await Deno.readTextFile(`${lib}/made/link`), "echo\n");
+  }));
+
 Deno.test("fs writes nothing elsewhere if an added folder becomes a link during the question", () =>
   added(async ({ workspace, lib, view }) => {
     for (const folder of [lib, join(lib, "src")]) {
@@ -462,6 +487,24 @@ Deno.test("a change in an added folder that a kill cut off is reverted, also wit
     if (!Kernel.shared()) await Deno.utime(join(at, change.replace(/json$/, "pending")), 0, 0);
     await undone(workspace, { list: true });
     assert.match(await Deno.readTextFile(join(lib, "x.ts")), /needle/);
+  }));
+
+Deno.test("a change that a kill cut off can be undone later if its added folder is absent at the next start", () =>
+  added(async ({ workspace, lib, view }) => {
+    answering(view);
+    Object.assign(view, { home: workspace.home });
+    await workspace.call("remove", `${lib}/src`, { recursive: true });
+    const [folder = ""] = await names(join(workspace.home, "checkpoints"));
+    const at = join(workspace.home, "checkpoints", folder);
+    const change = (await names(at)).find((name) => name.endsWith(".json")) ?? "";
+    const pending = join(at, change.replace(/json$/, "pending"));
+    await Deno.rename(join(at, change), pending);
+    if (!Kernel.shared()) await Deno.utime(pending, 0, 0);
+    await Deno.rename(lib, `${lib}.absent`);
+    await undone(workspace, { list: true });
+    await Deno.rename(`${lib}.absent`, lib);
+    await undone(workspace, {});
+    assert.equal(await Deno.readTextFile(join(lib, "src/y.ts")), "needle\n");
   }));
 
 async function names(folder: string): Promise<readonly string[]> {
