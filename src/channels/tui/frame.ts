@@ -172,6 +172,13 @@ export function statusLines(
   { following, mode, ...facts }: StatusFacts,
   { width, theme, most = TOLD_ROWS }: { readonly width: number; readonly theme: Theme; readonly most?: number },
 ): readonly string[] {
+  if (most > 1 && facts.told !== "" && facts.phase !== "") {
+    const told = statusLines({ ...facts, phase: "", following: true, mode: "" }, { width, theme, most });
+    return [
+      ...told.map((line) => line.trimEnd()),
+      ...statusLines({ ...facts, told: "", following, mode }, { width, theme, most }),
+    ];
+  }
   const right = [mode, following ? "" : "↓ End"].filter((text) => text !== "").join(" ");
   const room = Math.max(0, width - visibleWidth(right) - 2);
   const told = flat(facts.told, 600);

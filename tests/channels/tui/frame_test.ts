@@ -119,6 +119,20 @@ Deno.test("statusLines() shows a long message on up to three rows, and one row o
   }
 });
 
+Deno.test("statusLines() shows a message above the running work", () => {
+  const status = {
+    phase: "retrying in 1 s",
+    ms: 2_000,
+    asks: false,
+    told: "Thinking: quick",
+    following: false,
+    mode: "",
+  };
+  const lines = statusLines(status, { width: 60, theme });
+  assert.match(lines.join("\n"), /^ Thinking: quick\n \S retrying in 1 s · 2 s · Esc cancels +↓ End$/);
+  assert.equal(statusLines(status, { width: 60, theme, most: 1 }).length, 1);
+});
+
 Deno.test("statusLines() keeps the time and the key, however long the running command is", () => {
   const status = {
     phase: `running ${"word ".repeat(60)}`,
