@@ -90,6 +90,8 @@ interface Asking {
   readonly tokens: number;
   readonly attempts: ModelTrace[];
   readonly retries: Retries;
+  /** Aborts when the user has chosen another model. */
+  readonly replaced: AbortSignal;
 }
 
 type Served = Omit<RouterReply, "attempts">;
@@ -97,6 +99,7 @@ type Served = Omit<RouterReply, "attempts">;
 type Round = { readonly reply: Served } | {
   readonly error: ProviderError;
   readonly asked: boolean;
+  readonly shown?: boolean;
   readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
 };
 
@@ -107,6 +110,7 @@ const BREAKER = { failures: 5, openMs: 60_000 };
 
 export class Router {
   #routes: readonly [ModelRoute, ...ModelRoute[]];
+  #replaced = new AbortController();
   readonly #gates = new Map<string, ProviderGuard>();
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -132,8 +136,11 @@ export class Router {
     }
   }
 
+  /** A running call of the former model continues, but Vis repeats a failed call with the new model. */
   become(other: Router): void {
     this.#routes = other.#routes;
+    this.#replaced.abort();
+    this.#replaced = new AbortController();
     this.#patience = other.#patience;
     this.#patienceMs = other.#patienceMs;
     this.#notes = other.#notes;
@@ -162,16 +169,22 @@ export class Router {
     const tokens = estimateTokens(request.messages);
     const retries = new Retries({ clock: this.#clock, random: this.#random, patienceMs: this.#patienceMs });
     const asking = { request, options: { ...options, onAttempt }, tokens, attempts, retries };
-    let routes = fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens });
-    let known: ProviderError | null = null;
+    const fitting = () =>
+      fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens });
+    let routes = fitting(), known: ProviderError | null = null, { signal: replaced } = this.#replaced;
     for (let tries = this.#attempts;; tries = 1) {
-      const round = await this.#round(routes, { asking, tries });
+      const round = await this.#round(routes, { asking: { ...asking, replaced }, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
+      if (replaced.aborted && !round.shown && !request.model && mayRetry(options)) {
+        routes = fitting();
+        replaced = this.#replaced.signal;
+        continue;
+      }
       const passing = mayRetry(options) ? round.passing : [];
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
-      await this.#pause(waitMs, { error: known, asking });
+      await this.#pause(waitMs, { error: known, asking: { ...asking, replaced } });
       routes = passing.map(({ route }) => route);
     }
   }
@@ -194,12 +207,14 @@ export class Router {
       const outcome = await this.#askRoute(call, { ...way, asking, tries });
       if (!(outcome instanceof ProviderError)) return { reply: outcome };
       last = outcome;
-      if (call.shown) return { error: outcome, asked: true, passing: [] };
+      if (call.shown) return { error: outcome, asked: true, passing: [], shown: true };
       const { route, gate } = way;
       if (gate.mayPass(outcome)) {
         passing.push({ route, error: gate.open ? outcome : gate.refusal({ ends: false, alone: this.#alone }) });
       }
-      if (left.length === 0 || !mayRetry(asking.options)) return { error: outcome, asked: true, passing };
+      if (left.length === 0 || asking.replaced.aborted || !mayRetry(asking.options)) {
+        return { error: outcome, asked: true, passing };
+      }
     }
   }
 
@@ -216,9 +231,11 @@ export class Router {
     waitMs: number,
     { error: { brief: reason }, asking }: { readonly error: ProviderError; readonly asking: Asking },
   ): Promise<void> {
-    const { options, attempts } = asking;
+    const { options, attempts, replaced } = asking;
     options.onPause?.({ reason, waitMs, attempt: attempts.length + 1 });
-    await this.#clock.sleep(waitMs, options.signal);
+    await this.#clock.sleep(waitMs, AbortSignal.any([options.signal, replaced])).catch((error: unknown) => {
+      if (options.signal.aborted || !replaced.aborted) throw error;
+    });
   }
 
   #named(model: string | null | undefined): readonly ModelRoute[] {
@@ -253,6 +270,7 @@ export class Router {
       const full = gate.full(soonest, { ends });
       if (ends) return full;
       await this.#pause(soonest, { error: full, asking });
+      if (asking.replaced.aborted) return full;
     }
   }
 
@@ -268,6 +286,7 @@ export class Router {
       const waitMs = again ? asking.retries.quickMs(outcome, attempt) : null;
       if (waitMs === null) return outcome;
       await this.#pause(waitMs, { error: outcome, asking });
+      if (asking.replaced.aborted) return outcome;
       const next = await this.#enter([route], asking);
       if (next instanceof ProviderError) return outcome;
       place = next.ticket;

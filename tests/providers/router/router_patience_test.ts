@@ -32,7 +32,7 @@ function rig(routes: (clock: FakeClock) => readonly Provider[], options: Partial
       onPause: (pause) => void pauses.push(pause),
       ...rest,
     });
-  return { clock, ask, pauses, warned, elapsed: () => clock.now() - begun };
+  return { clock, router, ask, pauses, warned, elapsed: () => clock.now() - begun };
 }
 
 function named(name: string, replies: readonly ScriptedReply[] = [], otherwise?: ScriptedReply): ScriptedProvider {
@@ -296,4 +296,18 @@ Deno.test("Router.ask() logs missing counts", async () => {
   const { ask, warned } = rig((clock) => [paced(clock, { events: [end], ms: 0 })]);
   await ask();
   assert.deepEqual(warned, [["usage_left_out", { provider: "paced", model: "paced-1", counts: ["input: -5"] }]]);
+});
+
+Deno.test("a model that the user chooses meanwhile gets the failed call at once, even during a long pause", async () => {
+  for (const error of [TOO_MANY, NO_KEY]) {
+    const { clock, router, ask } = rig(() => [named("bad", [], error)]);
+    const other = new Router({ routes: [{ provider: named("good", ["well"]), model: "good-1" }], clock });
+    let tries = 0;
+    const become = (): void => {
+      if (++tries === 2 || error === NO_KEY) router.become(other);
+    };
+    const reply = await ask({ onPause: become, onAttempt: error === NO_KEY ? become : () => {} });
+    assert.deepEqual([reply.text, reply.attempts.at(-1)?.model], ["well", "good-1"]);
+    assert.equal(reply.attempts.length, error === NO_KEY ? 2 : 3);
+  }
 });
