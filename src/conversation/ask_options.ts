@@ -1,6 +1,7 @@
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
+import { dollarText } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
 import type { ReadingMode } from "../domain/query/outcomes.ts";
 import type { Emit } from "../domain/query/query_event.ts";
@@ -77,7 +78,7 @@ export function checkPrice(
 ): void {
   const refused = needsPrice(limits) ? unpricedRoute(routes, model) : null;
   if (refused === null) return;
-  const limit = limits.costUsd === null ? "a daily cost quota" : `a limit of $${limits.costUsd}`;
+  const limit = limits.costUsd === null ? "a daily cost quota" : `a limit of ${dollarText(limits.costUsd)}`;
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 

@@ -1,5 +1,6 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
+import { dollarText } from "../domain/kit/text.ts";
 import { addSpend, addUsage, NO_USAGE, NOTHING_SPENT, type Spend, spentOn } from "../domain/query/model_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
@@ -147,7 +148,7 @@ class Tree {
     const { costUsd, tokens, wallMs } = this.limits;
     if (limit === "limit_time") return `its time limit of ${(wallMs ?? 0) / 1000} s`;
     if (limit === "limit_tokens") return `its limit of ${tokens} tokens (${this.usage.input + this.usage.output} used)`;
-    return `its cost limit of $${costUsd} ($${Number(this.costUsd.toPrecision(3))} spent)`;
+    return `its cost limit of ${dollarText(costUsd ?? 0)} (${dollarText(Number(this.costUsd.toPrecision(3)))} spent)`;
   }
 
   /** Returns null if this call and other running calls together may exceed a limit. A call that runs alone always gets

@@ -61,7 +61,7 @@ Deno.test("Ledger.reserve() refuses waiting calls when the limit is reached mean
   const first = await root.reserve({ inputTokens: 10, price: { input: 1, output: 1, cached: 1 } }, LIVE);
   const waiting = [1, 2, 3].map(() => root.child().reserve(small, LIVE));
   first.settle({ usage: usage(10), costUsd: 1.5 });
-  for (const one of waiting) await assert.rejects(one, /reached its cost limit of \$1 \(\$1\.5 spent\)$/);
+  for (const one of waiting) await assert.rejects(one, /reached its cost limit of \$1 \(\$1\.50 spent\)$/);
 });
 
 Deno.test("Ledger.reserve() is cancelled while it waits", async () => {

@@ -48,7 +48,7 @@ Deno.test("a limit that a request brings, and a quota, need a known price as wel
   const { engine } = talk;
   const ask = (limits: { readonly costUsd: number | null; readonly priced?: boolean }) =>
     engine.conversations.ask(engine.branch, "count", { signal, emit, limits: { wallMs: null, ...limits } });
-  await assert.rejects(ask({ costUsd: 0.5 }), /^UsageError: Cannot use script with a limit of \$0\.5: its price/);
+  await assert.rejects(ask({ costUsd: 0.5 }), /^UsageError: Cannot use script with a limit of \$0\.50: its price/);
   await assert.rejects(ask({ costUsd: null, priced: true }), /^UsageError: Cannot use script with a daily cost quota/);
   const { answer, costUsd } = await ask({ costUsd: null });
   assert.deepEqual([answer, costUsd], ["priced", null]);

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
-import { counted } from "../../domain/kit/text.ts";
+import { counted, dollarText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
@@ -153,7 +153,7 @@ export class Quotas {
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
       throw refused(
-        `Cannot start the request: this token has spent its limit of $${costUsdPerDay} for today; ` +
+        `Cannot start the request: this token has spent its limit of ${dollarText(costUsdPerDay)} for today; ` +
           "try again after 00:00 UTC",
         seconds,
       );

@@ -1,5 +1,5 @@
 import { Cancelled, faultOf, StoreError } from "../../domain/errors.ts";
-import { counted } from "../../domain/kit/text.ts";
+import { counted, dollarText } from "../../domain/kit/text.ts";
 import { TelegramError } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatCommand, chatConversation, MORE } from "./chat_commands.ts";
@@ -226,5 +226,7 @@ async function overQuota(
     return `You have reached the limit of ${limit} per day (server.quota.queriesPerDay); it resets at 00:00 UTC`;
   }
   if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
-  return `You have reached the limit of $${costUsdPerDay} per day (server.quota.costUsdPerDay); it resets at 00:00 UTC`;
+  return `You have reached the limit of ${
+    dollarText(costUsdPerDay)
+  } per day (server.quota.costUsdPerDay); it resets at 00:00 UTC`;
 }

@@ -1,4 +1,4 @@
-import { counted } from "../../domain/kit/text.ts";
+import { counted, dollarText } from "../../domain/kit/text.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { FAMILIAR_WORDS } from "../../domain/familiar_words.ts";
 import { nearestName } from "../../domain/kit/names.ts";
@@ -253,7 +253,7 @@ function setBudget(words: string, { chat, panels: { act } }: CommandParts): void
 function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string {
   const parts = [
     ...(steps === null ? [] : [`${counted(steps, "step")} before the model must ask for more`]),
-    ...(costUsd === null ? [] : [`at most $${costUsd}`]),
+    ...(costUsd === null ? [] : [`at most ${dollarText(costUsd)}`]),
   ];
   return parts.length === 0 ? "as much as the settings say" : parts.join(" and ");
 }

@@ -5,7 +5,7 @@ import {
   type TuiMouseEventResult,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { counted, runningText, terminalText, visibleText } from "../../domain/kit/text.ts";
+import { counted, dollarText, runningText, terminalText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { endedPlan, planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
@@ -221,7 +221,7 @@ export function footerLine(
   const parts = [
     session.model === "" ? "no model" : `${session.provider} ${session.model}`,
     budget?.reasoning ? `thinking ${budget.reasoning}` : "",
-    budget?.costUsd ? `budget $${budget.costUsd}` : "",
+    budget?.costUsd ? `budget ${dollarText(budget.costUsd)}` : "",
     budget?.steps ? `budget ${counted(budget.steps, "step")}` : "",
     walls === null ? "" : walls.length === 0 ? "no walls" : walls.length === WALLS ? "walled" : "partly walled",
     git === "" ? "" : `git ${git}`,

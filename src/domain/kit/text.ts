@@ -5,6 +5,10 @@ export function counted(count: number | bigint, one: string, digits = String(cou
   }`;
 }
 
+export function dollarText(usd: number): string {
+  return `$${/\.\d$/.test(String(usd)) ? usd.toFixed(2) : usd}`;
+}
+
 export function countedChoice(count: number, one: string, from = 1): string {
   if (count === 0 && from > 0) return `no ${one}`;
   return `${counted(count, one)}; choose ${count === from ? count : `${from} to ${count}`}`;

@@ -3,6 +3,7 @@ import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
 import { footerLine, panelBox, statusLines, waitingLine } from "../../../src/channels/tui/frame.ts";
 import type { Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
+import { fitted } from "../../../src/channels/tui/text/one_line.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
 
 const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
@@ -23,7 +24,7 @@ Deno.test("footerLine() shows model, walls, branch, steps, size, cost and folder
   const { steps: _, ...idle } = facts;
   assert.match(
     footerLine({ ...facts, budget: { reasoning: "deep", costUsd: 0.5, steps: 20 } }, { width: 120, theme }),
-    / model-9 · thinking deep · budget \$0\.5 · budget 20 steps · walled · /,
+    / model-9 · thinking deep · budget \$0\.50 · budget 20 steps · walled · /,
   );
   const at = (walls: string[]): string =>
     footerLine({ ...idle, git: "", spent: { ...facts.spent, walls } }, { width: 120, theme });
@@ -147,4 +148,9 @@ Deno.test("statusLines() keeps the time and the key, however long the running co
     assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
   }
   assert.ok(visibleWidth(statusLines({ ...status, mode: "NORMAL" }, { width: 12, theme }).join("\n")) <= 12);
+});
+
+Deno.test("fitted() ends with one ellipsis, even if the cut comes right after another one", () => {
+  assert.equal(fitted("committed feat(api): … and more", { width: 24 }), "committed feat(api): …");
+  assert.equal(fitted("abc", { width: 5, pad: true }), "abc  ");
 });

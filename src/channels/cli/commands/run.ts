@@ -257,7 +257,7 @@ export async function retryCommand(
   });
 }
 
-/** An image that Vis cannot attach stays a word of the request. */
+/** An image that Vis cannot attach becomes a plain path, so that the request has only one note about it. */
 export async function withNamedImages(
   prompt: string,
   { typed, images, session, note }: {
@@ -279,6 +279,7 @@ export async function withNamedImages(
       chips.set(path, `[image ${all.push(image)}: ${path}]`);
     } catch (error) {
       note(`@${path} is not attached: ${messageOf(error)}`);
+      chips.set(path, path);
     }
   }
   let text = prompt;

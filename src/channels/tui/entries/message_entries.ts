@@ -126,7 +126,7 @@ function endLines(
   if (reason === "forked") return new LineEntry([why, theme.warn]);
   const undo = undone.has(result.queryId) ? "undone · /redo" : "/undo";
   const fit = (line: string, after: string): string =>
-    fitted(visibleText(line), { width: width - visibleWidth(after) }) + after;
+    fittedFiles(visibleText(line), width - visibleWidth(after)) + after;
   const told = { undo, fit: whole ? (line: string, after: string) => line + after : fit, more: whole ? "" : "Ctrl-O" };
   const paint = (note: string): readonly [string, typeof theme.dim] => [
     note,
@@ -148,6 +148,17 @@ function endLines(
     ...notesBelow(result, told).map(paint),
     [endLine(result), status === "error" ? theme.bad : theme.dim],
   );
+}
+
+function fittedFiles(line: string, width: number): string {
+  const [, head = "", list = ""] = /^(\d+ files? changed [^(]*\()(.*)\)$/.exec(line) ?? [];
+  const names = list.split(", "), [, left = "0"] = /^(\d+) more$/.exec(names.at(-1) ?? "") ?? [];
+  if (left !== "0") names.pop();
+  for (let count = names.length - 1; count > 0 && visibleWidth(line) > width; count--) {
+    const shown = [...names.slice(0, count), `${Number(left) + names.length - count} more`].join(", ");
+    if (visibleWidth(`${head}${shown})`) <= width) return `${head}${shown})`;
+  }
+  return fitted(line, { width });
 }
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {

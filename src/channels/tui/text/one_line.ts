@@ -48,7 +48,8 @@ export function fitted(
   text: string,
   { width, pad = false }: { readonly width: number; readonly pad?: boolean },
 ): string {
-  return stripTerminalSequences(truncateToWidth(text, Math.max(0, width), "…", pad));
+  const cut = stripTerminalSequences(truncateToWidth(text, Math.max(0, width), "…", pad));
+  return pad ? cut : cut.replace(/…\s*…$/, "…");
 }
 
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;

@@ -266,7 +266,7 @@ Deno.test("withNamedImages() attaches images of the workspace that typed words n
     });
     assert.equal(
       text,
-      "compare [image 1: a.png], and [image 1: a.png] with [image 2: b c.png], not @text.png @gone.png @link.png " +
+      "compare [image 1: a.png], and [image 1: a.png] with [image 2: b c.png], not text.png @gone.png @link.png " +
         "@../out.png or me@a.png\n\n@piped.png",
     );
     assert.equal(images.length, 2);

@@ -61,7 +61,7 @@ Deno.test("EndEntry has one line for each kind of work, and cuts the lines", () 
   const entry = new EndEntry(ended, () => shown);
   assert.deepEqual(entry.lines(60), [
     "a note",
-    "2 files changed +3 −1 (lib/parse.js, test/parse.tes… · /undo",
+    "2 files changed +3 −1 (lib/parse.js, 1 more) · /undo",
     "committed Merge feature, pushed main",
     "✗ npm test (exit code 1)",
     "ran make, npm ci, for i in $(seq 9); do ec…, 1 more (Ctrl-O)",
