@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 38831d298d8dd74e35460ef462e1ca25189a403032460c3ec689fb98575aa1b6
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 672740cee55e633be3192dd7fe9fcef3f5ee12b2dc8e663849272f40886ac262
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
