@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { advised, clip, type FileChanges, isWithin, smallTextFile, someOf } from "@vis/extension";
 import type { SigningArguments } from "./commit_signature.ts";
 import { Git, type GitResult, type Hooks, hooksOf } from "./git.ts";
+import { HookGuard } from "./hook_guard.ts";
 
 const MOST_OUTPUT = 2_000, MOST_TRACE = 16 << 20;
 
@@ -37,9 +38,9 @@ export async function askForPrograms(git: Git, { hooks, signs }: Programs): Prom
     ].join(", and "),
     exact: git.callText,
     why: [
-      ...hooks === null
-        ? []
-        : [`The programs in ${hooks.folder} run behind ${wall}, and can change files of the workspace and .git.`],
+      ...hooks === null ? [] : [
+        `The programs in ${hooks.folder} run behind ${wall}, and can change files of the workspace, the index and the history.`,
+      ],
       ...signs ? ["git signs outside of the command wall, with the program and the key of your own settings."] : [],
     ].join(" "),
     scope: `${signs ? "signed " : ""}commits${hooks === null ? " without hooks" : ` with ${names}`}`,
@@ -88,7 +89,11 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
     const args = [...settings, ...planned.args, ...flags];
     if (hooks !== null) return await commitWithHooks(git, hooks, { ...planned, args });
     const { paths, message: input, author: env } = planned;
-    return await git.run([...args, "--no-verify", "--", ...paths], { changes: "repository", input, env });
+    return await git.run([...args, "--no-verify", "--", ...paths], {
+      changes: "repository",
+      input,
+      env,
+    });
   };
   if (!signs) return await commit();
   const { withSignature } = await import("./commit_signature.ts");
@@ -101,23 +106,25 @@ async function commitWithHooks(
   { args, paths, message: input, author }: Planned,
 ): Promise<Ended> {
   const { env, repository: { gitDir } } = git;
-  const all = (await env.openRoot?.(null))?.allowed ?? false;
+  const isOpen = (await env.openRoot?.(null))?.allowed ?? false;
   const trace = join(gitDir, `vis-trace-${crypto.randomUUID()}`);
-  const watcher = env.watchFiles?.({ all }) ?? null, ended = await watcher?.begin();
+  const watcher = env.watchFiles?.({ all: isOpen }) ?? null, ended = await watcher?.begin();
   const report = async (): Promise<FileChanges | null> => {
     ended?.();
     return env.closed?.aborted ? null : await watcher?.report() ?? null;
   };
   const run = async (): Promise<{ readonly result: GitResult; readonly ran: RanHooks | null }> => {
+    const guard = await HookGuard.begin(git);
     try {
       const result = await git.run([...args, "--", ...paths.map((path) => `:(literal)${path}`)], {
         input,
         env: { ...author, GIT_TRACE2_EVENT: trace },
-        hooks: { folder, all, ...env.showOutput ? { onOutput: env.showOutput } : {} },
+        hooks: { folder, keep: guard.keep, isOpen, ...env.showOutput ? { onOutput: env.showOutput } : {} },
       });
       return { result, ran: ranHooks(await smallTextFile(trace, { most: MOST_TRACE })) };
     } finally {
       await Deno.remove(trace).catch(() => {});
+      await guard.end();
     }
   };
   const { result, ran } = await run().catch(async (error: unknown) => {

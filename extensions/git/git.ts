@@ -44,15 +44,16 @@ export interface GitOptions {
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly take?: (chunk: Uint8Array) => void;
-  /** The user has allowed the hooks. Git then runs like a command that may write `.git`: with the settings of the
-   * repository, and with their programs. */
+  /** The user has allowed the hooks. Git then runs like a command: with the settings of the repository, and with their
+   * programs. */
   readonly hooks?: HookRun;
 }
 
 export interface HookRun {
   readonly folder: string;
+  readonly keep: readonly string[];
   /** If true, the hooks may change all of the repository around the workspace. */
-  readonly all: boolean;
+  readonly isOpen: boolean;
   readonly onOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
@@ -168,7 +169,7 @@ export class Git {
     signal?.addEventListener("abort", end);
     try {
       const [argv, how] = hooks ? this.#withHooks(args, options, hooks) : await this.#safely(args, options);
-      const { code, signal: ended, stdout, stderr, notes, obeyed = [] } = await this.#spawn(argv, {
+      const { code, signal: ended, stdout, stderr, notes } = await this.#spawn(argv, {
         answered: true,
         // Git removes its lock files on SIGTERM, but leaves the files on SIGKILL.
         lifetime: "conversation",
@@ -177,9 +178,6 @@ export class Git {
         ...how,
       });
       for (const note of notes) this.#env.note?.(note);
-      if (obeyed.length > 0) {
-        this.#env.warn?.(`A hook of git changed files that git runs or reads as settings: ${obeyed.join(", ")}`);
-      }
       signal?.throwIfAborted();
       if (stop.signal.aborted) {
         throw advised(
@@ -220,7 +218,7 @@ export class Git {
   #withHooks(
     args: readonly string[],
     { input, env = {} }: GitOptions,
-    { folder, all, onOutput }: HookRun,
+    { folder, keep, isOpen, onOutput }: HookRun,
   ): readonly [string[], SpawnOptions] {
     const { repository: { workspace: top }, env: { workspace, root = workspace, conversationId } } = this;
     const isInside = [top, ...this.#outside()].some((path) => isWithin(folder, path));
@@ -232,7 +230,9 @@ export class Git {
       loopback: conversationId,
       hideSecrets: { except: [], instead: "# Hidden from hooks of git\n" },
       read: [...this.#outside(), ...isInside ? [] : [folder]],
-      write: [all ? root : workspace, join(top, ".git")],
+      write: [isOpen ? root : workspace, join(top, ".git")],
+      keep,
+      keepsNamed: true,
       ...(onOutput ? { onOutput: (_output, bytes) => onOutput(bytes) } : {}),
     }];
   }

@@ -43,6 +43,9 @@ export interface SpawnOptions {
   /** The program must not change these absolute paths even inside the paths of `write`. With `asUser`, the program does
    * not start while a command of Vis could change these paths. */
   readonly keep?: readonly string[];
+  /** If true, paths outside of `.git` that the settings of a repository in `write` name stay unchanged, such as a folder
+   * of hooks. On macOS, they always do. */
+  readonly keepsNamed?: boolean;
   /** If true, the program brings files into the workspace. On Linux, other programs that can change files there pause.
    * Vis then ends a paused program that could change a new file that git or Vis uses. A note in the result says so. */
   readonly pauses?: boolean;

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
@@ -122,7 +122,13 @@ export class LinuxWall {
     const folder = made.path, pace = new Pace(signal);
     let kept: Kept | null = null;
     try {
-      const { hideSecrets, write: named = [], keep = [], title = argv.join(" ").slice(0, MOST_TITLE) } = options;
+      const {
+        hideSecrets,
+        write: named = [],
+        keep = [],
+        keepsNamed = false,
+        title = argv.join(" ").slice(0, MOST_TITLE),
+      } = options;
       const found = isWhole && (own.write.length > 0 || hideSecrets) && keepsRepositories
         ? known ?? await this.#protected.look({ root, workspace })
         : null;
@@ -133,7 +139,7 @@ export class LinuxWall {
       });
       if (found && own.write.length > 0) {
         kept = await this.#protected.keep({ root, workspace }, {
-          ...{ found, write: own.write, named, title, signal },
+          ...{ found, write: own.write, named, keepsNamed, title, signal },
           keep: [...keep, ...hidden.links],
         });
       }
@@ -163,7 +169,8 @@ export class LinuxWall {
         limits: limits(),
         owner,
       };
-      const before = options.write?.includes(join(root, ".git")) ? await obeyedIn(root) : null;
+      const dots = keepsNamed ? [] : named.filter((path) => basename(path) === ".git");
+      const before = await obeyedBy(dots, root);
       const usual = place === null
         ? outsideWorkspace(root, machine, PROGRAM_PATH)
         : { ...machine.env, PATH: machine.path };
@@ -182,9 +189,8 @@ export class LinuxWall {
       try {
         const ends = [signal, kept?.running.end.signal].filter((one) => one !== undefined);
         const result = await process.run({ ...options, signal: AbortSignal.any(ends) });
-        const obeyed = before === null
-          ? []
-          : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
+        const obeyed = [...await obeyedBy(dots, root)]
+          .flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
         const repositories = found === null || kept === null ? [] : await this.#made({ root, workspace }, found);
         const discarded = await made.written();
         return {
@@ -260,6 +266,15 @@ export class LinuxWall {
 
 /** If `write` names `.git`, the paths include the repository of a worktree, which is elsewhere. The paths omit a `.git`
  * that does not exist yet. */
+async function obeyedBy(dots: readonly string[], root: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const top of dots.map((path) => dirname(path))) {
+    const place = top === root ? "" : `in ${relative(root, top)}: `;
+    for (const [what, stamp] of await obeyedIn(top)) found.set(place + what, stamp);
+  }
+  return found;
+}
+
 async function ownPaths(
   workspace: string,
   { read = [], write = [workspace], root = workspace }: SpawnOptions,

@@ -98,11 +98,12 @@ export class ProtectedPaths {
    * there. */
   async keep(
     place: Place,
-    { found: files, write: granted, named, keep, title, signal }: {
+    { found: files, write: granted, named, keep, keepsNamed, title, signal }: {
       readonly found: SpecialFiles;
       readonly write: readonly GrantedPath[];
       readonly named: readonly string[];
       readonly keep: readonly string[];
+      readonly keepsNamed: boolean;
       readonly title: string;
       readonly signal: AbortSignal | undefined;
     },
@@ -112,10 +113,11 @@ export class ProtectedPaths {
     for (const folder of beside) {
       tops.push(...topsOf(folder, await this.look({ root: folder, workspace: folder })));
     }
-    const found = await this.#find(place, tops, { named, kindOf }), pace = new Pace();
-    keepTops(found, beside, { root, named });
+    const free = keepsNamed ? [] : named;
+    const found = await this.#find(place, tops, { named: free, kindOf }), pace = new Pace();
+    keepTops(found, beside, { root, named: free });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
-    const isOpen = named.filter((path) =>
+    const isOpen = (keepsNamed ? write : named).filter((path) =>
       path !== root && isOfGit(path) && ![root, workspace].some((one) => isWithin(path, join(one, VIS)))
     );
     const counts = (path: string): boolean =>

@@ -61,7 +61,10 @@ for (const start of STARTS) {
       assert.equal(what, "commit with the hooks pre-commit, commit-msg of this repository");
       assert.equal(exact, 'git.commit("with hooks")');
       assert.deepEqual([scope, lasting], ["commits with the hooks pre-commit, commit-msg", true]);
-      assert.match(why, /\/hooks run behind the command wall, and can change files of the workspace and \.git\.$/);
+      assert.match(
+        why,
+        /\/hooks run behind the command wall, and can change files of the workspace, the index and the history\.$/,
+      );
       assert.deepEqual(warned, []);
       assert.deepEqual([...Deno.readDirSync(commonDir)].filter(({ name }) => name.startsWith("vis-")), []);
     }, { start });
@@ -187,24 +190,122 @@ Deno.test("a hook that changes during the question does not run", { ignore }, as
   });
 });
 
-Deno.test("the user sees that a hook changed settings or hooks, and .vis stays closed", { ignore }, async () => {
+for (const start of STARTS) {
+  Deno.test(
+    `hooks leave nothing in a repository that the user's git would run later (${start})`,
+    { ignore },
+    async () => {
+      await repository(async (there) => {
+        const { git, write, workspace, commonDir } = there, { env, warned } = asking(there);
+        await git("config", "core.hooksPath", ".husky");
+        await git("worktree", "add", "-q", join(there.root, "beside"), "-b", "beside");
+        await write(".vis/config.jsonc", "{}\n");
+        const gitDir = (await git("rev-parse", "--absolute-git-dir")).trim();
+        const evil = `${there.root}/outside/evil`, others = [...Deno.readDirSync(join(commonDir, "worktrees"))];
+        const paths = [gitDir, commonDir].flatMap((folder) =>
+          [
+            "config",
+            "config.worktree",
+            "commondir",
+            "hooks/post-commit",
+            "info/attributes",
+            "modules/x/config",
+            "remotes/x",
+          ]
+            .map((name) => `${folder}/${name}`)
+        );
+        const more = ["rebase-merge/git-rebase-todo", "sequencer/todo"].map((name) => `${gitDir}/${name}`);
+        const beside = others.map(({ name }) => `${commonDir}/worktrees/${name}/config.worktree`);
+        const named = [`${workspace}/.husky/post-merge`, `${workspace}/.vis/config.jsonc`, evil];
+        const made = [...paths, ...more, ...beside, ...named];
+        await hook(
+          there,
+          "pre-commit",
+          `${made.map((path) => `mkdir -p "$(dirname ${path})"; echo evil >> ${path}`).join("\n")}
+git config core.fsmonitor '!touch ${evil}'; mv ${commonDir}/config ${commonDir}/gone; mv ${gitDir} ${gitDir}.gone; rm -f .git; true`,
+          ".husky",
+        );
+        const before = made.map((path) => textOf(path));
+        await write("a.txt", "changed\n");
+        const { subject } = await commit(env, "yes", { all: true });
+        assert.equal(subject, "yes");
+        assert.deepEqual(made.map((path) => textOf(path)), before);
+        assert.equal(await git("status", "--porcelain", "--", "a.txt"), "");
+        assert.equal(await git("config", "--get", "core.hooksPath"), ".husky\n");
+        assert.match(
+          warned.join("\n"),
+          /^A hook of git made config.* and \d more in \.git, which could make git run programs; Vis removed it$/,
+        );
+      }, { start });
+    },
+  );
+}
+
+function textOf(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return null;
+  }
+}
+
+Deno.test("no commit stores a secret file or a repository that only a hook staged", { ignore }, async () => {
   await repository(async (there) => {
-    const { write } = there, { env, warned } = asking(there);
-    await write("a.txt", "changed\n");
-    await write(".vis/config.jsonc", "{}\n");
+    const { git, write } = there, { env } = asking(there), asks = { ...env, secrets: [".env*"] };
     await write(".env", "KEY=1\n");
-    await hook(
-      there,
-      "pre-commit",
-      "git config alias.x '!true'; echo true >> .git/hooks/pre-push; chmod +x .git/hooks/pre-push; cat .env > seen; echo > .vis/config.jsonc; " +
-        `echo > ${there.root}/outside/made; true`,
-    );
-    await commit(env, "yes", { all: true });
-    const [text = "", ...rest] = warned;
-    assert.deepEqual(rest, []);
-    assert.match(text, /^A hook of git changed files that git runs or reads as settings: .*pre-push/);
-    assert.equal(await Deno.readTextFile(join(there.workspace, ".vis/config.jsonc")), "{}\n");
-    assert.equal(there.exists("outside/made"), false);
+    await git("add", ".env");
+    await git("commit", "-q", "-m", "with a secret file");
+    const head = await git("rev-parse", "HEAD");
+    await write(".env.new", "KEY=3\n");
+    await write("a.txt", "changed\n");
+    await git("add", "a.txt");
+    const staged = await git("status", "--porcelain");
+    for (
+      const [text, name] of [
+        ["git add .env.new", ".env.new"],
+        ["git add .env.new; exit 1", ".env.new"],
+        ["echo KEY=9 > .env; git add .env; git checkout -q HEAD .env; git add .env.new", ".env.new"],
+        ["git init -q sub; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub", "sub"],
+        ["git add .env.new; git commit -q --no-verify -m own; git reset -q HEAD~ -- .env.new", ".env.new"],
+        ["git add .env.new; git checkout -q -b elsewhere", ".env.new"],
+      ] as const
+    ) {
+      await hook(there, "pre-commit", text);
+      await assert.rejects(
+        commit(asks, "no"),
+        (error: Error) => error.message.startsWith(`Cannot commit: a hook stored ${name}, which may hold keys or is a`),
+        text,
+      );
+      await Deno.remove(join(there.workspace, "sub"), { recursive: true }).catch(() => {});
+      assert.equal(await git("rev-parse", "HEAD"), head, text);
+      assert.equal(await git("symbolic-ref", "HEAD"), "refs/heads/main\n", text);
+      await git("add", "a.txt");
+      assert.equal(await git("status", "--porcelain"), staged, text);
+    }
+  });
+});
+
+Deno.test("hooks do not run while a tracked secret file, which they cannot read, has changes", { ignore }, async () => {
+  await repository(async (there) => {
+    const { git, write } = there, { env } = asking(there), asks = { ...env, secrets: [".env*"] };
+    await hook(there, "pre-commit", "touch ran");
+    await write(".env", "KEY=1\n");
+    await write("a.txt", "changed\n");
+    const refusal =
+      /^Error: Cannot commit: \.env has changes and may hold keys, so hooks cannot read it; pass \{hooks: /;
+    await git("add", ".env");
+    await assert.rejects(commit(asks, "no"), refusal);
+    await git("commit", "-q", "--no-verify", "-m", "with a secret file");
+    await write(".env", "KEY=2\n");
+    await git("add", "a.txt");
+    await assert.rejects(commit(asks, "no"), refusal);
+    await assert.rejects(commit(asks, "no", { all: true }), refusal);
+    assert.equal(there.exists("workspace/ran"), false);
+    await commit(asks, "yes", { all: true, hooks: false });
+    assert.equal(await git("show", "HEAD:.env"), "KEY=2\n");
+    await write("a.txt", "changed again\n");
+    await commit(asks, "yes", { all: true });
+    assert.equal(there.exists("workspace/ran"), true);
   });
 });
 
