@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 672740cee55e633be3192dd7fe9fcef3f5ee12b2dc8e663849272f40886ac262
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 91ac337ae6badc1d0c703c12f2855ec3bb1f124ea0f009529c47935f46088796
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
