@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { oneLine, someOf, visibleText } from "../../../domain/kit/text.ts";
 import type {
   KeyReport,
@@ -297,10 +298,18 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
     io.stderr(`It offers ${visibleText(someOf(models, LISTED))}\n`);
   }
   const told = first === "" ? "Model: " : `Model (Enter for ${visibleText(oneLine(first, 80))}): `;
+  let kept = "";
   for (let time = 0; time < TRIES; time++) {
     const model = (await io.askLine(told)).trim() || first;
-    if (model !== "") return model;
+    if (model === "") continue;
+    if (models.length === 0 || models.includes(model) || model === kept) return model;
+    kept = model;
+    const near = nearestName(model, models), question = near === null ? "." : `; did you mean ${near}?`;
+    io.stderr(
+      `vis: the server lists no ${visibleText(oneLine(`${model}${question}`, 200))} To keep it, write it again\n`,
+    );
   }
+  if (kept !== "") return kept;
   throw new UsageError(
     "Cannot add a server: the name of its model is empty; write the name of a model that the server has",
   );

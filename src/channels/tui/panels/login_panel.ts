@@ -1,5 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { NewServer } from "../../../domain/admin_reports.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { someOf } from "../../../domain/kit/text.ts";
 import { OTHER_SERVER, serverAddress } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
@@ -186,10 +187,21 @@ export class ServerPanel extends BasePanel {
           told: first === ""
             ? `Type the name of a model. Vis could not list the models: ${problem}`
             : `Type the name of a model, or press Enter for ${first}. The server offers ${someOf(models, 12)}.`,
-          take: (text) => this.#add({ ...server, model: text || first }),
+          take: (text) => this.#take({ ...server, model: text || first }, models),
         };
       },
     });
+  }
+
+  #take(server: NewServer, models: readonly string[], kept = ""): void {
+    const { model } = server, near = nearestName(model, models);
+    if (models.length === 0 || models.includes(model) || model === kept) return this.#add(server);
+    this.#question = {
+      ...this.#question,
+      told: `The server lists no ${model}${near === null ? "." : `; did you mean ${near}?`} ` +
+        "Correct the name, or press Enter to keep it.",
+      take: (text) => this.#take({ ...server, model: text }, models, model),
+    };
   }
 
   #add(server: NewServer): void {

@@ -299,7 +299,7 @@ Deno.test("authLogin() names the page on which a key is made", async () => {
 
 Deno.test("authLogin() adds another server with its address, key and model, and names the next step", async () => {
   const added: unknown[] = [];
-  const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-2"];
+  const answers = ["other", "127.0.0.1", "http://127.0.0.1:8080/v1/", "m-22", "m-2"];
   const keys = ["", "wrong", "right"];
   const { auth, io } = rig({
     loginChoices: () => Promise.resolve([]),
@@ -316,7 +316,10 @@ Deno.test("authLogin() adds another server with its address, key and model, and 
   assert.deepEqual(added, [{ baseUrl: "http://127.0.0.1:8080/v1", key: "right", model: "m-2" }]);
   assert.match(io.err, /vis: the server needs a key\nvis: the server rejected this key\n/);
   assert.match(io.err, /other {2}another OpenAI-compatible server\n[^]*an address starts with http/);
-  assert.match(io.err, /It offers m-1, m-2\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/);
+  assert.match(
+    io.err,
+    /It offers m-1, m-2\nvis: the server lists no m-22; did you mean m-2\? To keep it, write it again\nvis: added 127\.0\.0\.1-8080\nvis: next: vis run "/,
+  );
 });
 
 Deno.test("authLogin() does not add a server that rejected three keys", async () => {

@@ -269,7 +269,7 @@ Deno.test("ModelPicker adds another server: Vis asks for its address, its key an
     tryServer: ({ key }) => Promise.resolve({ models: ["m-1", "m-2"], problem: "", refused: key !== "right" }),
     addServer: (server) => Promise.resolve(`${added.push(server) && "127.0.0.1-8080"}`),
   };
-  for (const [typed, name] of [["m-2", "m-2"], ["", "m-1"]] as const) {
+  for (const [typed, name] of [["m-2", "m-2"], ["", "m-1"], ["m-22", "m-22"]] as const) {
     await using rig = await startPanels([], { session: { provider: "", model: "" }, admin });
     const picker = new ModelPicker(rig.parts);
     await rig.until(picker, /Stopped/);
@@ -292,6 +292,10 @@ Deno.test("ModelPicker adds another server: Vis asks for its address, its key an
     type(panel, ..."right", KEYS.enter);
     assert.match(await rig.until(panel, /The server offers m-1, m-2/), /^Model: *$/m);
     type(panel, ...typed, KEYS.enter);
+    if (name === "m-22") {
+      assert.match(shown(panel), /lists no m-22; did you mean m-2\? Correct the name, or press Enter to keep it/);
+      type(panel, KEYS.enter);
+    }
     assert.deepEqual(await rig.does("useModel"), { provider: "127.0.0.1-8080", name });
     assert.deepEqual(added.at(-1), { baseUrl: "http://127.0.0.1:8080/v1", key: "right", model: name });
   }
