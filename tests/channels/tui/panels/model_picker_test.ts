@@ -293,7 +293,7 @@ Deno.test("ModelPicker adds another server: Vis asks for its address, its key an
     assert.match(await rig.until(panel, /The server offers m-1, m-2/), /^Model: *$/m);
     type(panel, ...typed, KEYS.enter);
     if (name === "m-22") {
-      assert.match(shown(panel), /lists no m-22; did you mean m-2\? Correct the name, or press Enter to keep it/);
+      assert.match(shown(panel), /lists no m-22; did you mean m-2\? Correct the name, or press Enter to\s+keep it/);
       type(panel, KEYS.enter);
     }
     assert.deepEqual(await rig.does("useModel"), { provider: "127.0.0.1-8080", name });
