@@ -85,9 +85,9 @@ interface Planned {
 type Ended = GitResult & { readonly changes?: FileChanges | null; readonly skipped?: readonly string[] };
 
 export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, planned: Planned): Promise<Ended> {
-  const commit = async ({ settings = [], flags = ["--no-gpg-sign"] }: Partial<SigningArguments> = {}) => {
+  const commit = async ({ settings = [], flags = ["--no-gpg-sign"], keep = [] }: Partial<SigningArguments> = {}) => {
     const args = [...settings, ...planned.args, ...flags];
-    if (hooks !== null) return await commitWithHooks(git, hooks, { ...planned, args });
+    if (hooks !== null) return await commitWithHooks(git, hooks, { ...planned, args, keep });
     const { paths, message: input, author: env } = planned;
     return await git.run([...args, "--no-verify", "--", ...paths], {
       changes: "repository",
@@ -97,13 +97,14 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
   };
   if (!signs) return await commit();
   const { withSignature } = await import("./commit_signature.ts");
-  return await withSignature(git, planned.author, commit);
+  const { author, args } = planned;
+  return await withSignature(git, { author, amend: args.includes("--amend") }, commit);
 }
 
 async function commitWithHooks(
   git: Git,
   { folder, names }: Hooks,
-  { args, paths, message: input, author }: Planned,
+  { args, paths, message: input, author, keep }: Planned & Pick<SigningArguments, "keep">,
 ): Promise<Ended> {
   const { env, repository: { gitDir } } = git;
   const isOpen = (await env.openRoot?.(null))?.allowed ?? false;
@@ -119,7 +120,12 @@ async function commitWithHooks(
       const result = await git.run([...args, "--", ...paths.map((path) => `:(literal)${path}`)], {
         input,
         env: { ...author, GIT_TRACE2_EVENT: trace },
-        hooks: { folder, keep: guard.keep, isOpen, ...env.showOutput ? { onOutput: env.showOutput } : {} },
+        hooks: {
+          folder,
+          keep: [...guard.keep, ...keep],
+          isOpen,
+          ...env.showOutput ? { onOutput: env.showOutput } : {},
+        },
       });
       return { result, ran: ranHooks(await smallTextFile(trace, { most: MOST_TRACE })) };
     } finally {

@@ -38,24 +38,54 @@ export async function refuseUnsafeKeys(git: Git): Promise<void> {
 export interface SigningArguments {
   readonly settings: readonly string[];
   readonly flags: readonly string[];
+  /** Hooks must not change this program, nor replace its folder. */
+  readonly keep: readonly string[];
+}
+
+interface Expected {
+  readonly committer: string;
+  readonly authors: readonly string[];
+  readonly parents: readonly string[];
+}
+
+/** Hooks could hand over another text, so Vis signs only a commit that this call can make. */
+async function expectedOf(
+  git: Git,
+  { author, amend }: { readonly author: Readonly<Record<string, string>>; readonly amend: boolean },
+): Promise<Expected> {
+  const person = (role: string): string => `${author[`GIT_${role}_NAME`]} <${author[`GIT_${role}_EMAIL`]}>`;
+  const shown = async (ref: string): Promise<readonly string[]> => {
+    const { code, stdout } = await git.run(["log", "--max-count=1", "--format=%an <%ae>%n%H%n%P", ref, "--"]);
+    return code === 0 ? stdout.trimEnd().split("\n") : [];
+  };
+  const [headAuthor = "", head = "", before = ""] = await shown("HEAD");
+  const [pickAuthor = ""] = await shown("CHERRY_PICK_HEAD");
+  const merged = await smallTextFile(join(git.repository.gitDir, "MERGE_HEAD")) ?? "";
+  return {
+    committer: person("COMMITTER"),
+    authors: [person("AUTHOR"), pickAuthor, amend ? headAuthor : ""].filter((one) => one !== ""),
+    parents: [amend ? before : head, merged].join(" ").split(/\s+/).filter((one) => one !== ""),
+  };
 }
 
 /** Git itself makes the signed commit, so a commit without a signature never exists. */
 export async function withSignature<Result extends GitResult>(
   git: Git,
-  author: Readonly<Record<string, string>>,
+  planned: { readonly author: Readonly<Record<string, string>>; readonly amend: boolean },
   commit: (given: SigningArguments) => Promise<Result>,
 ): Promise<Result> {
+  const expected = await expectedOf(git, planned);
   const { gitDir, workspace } = git.repository;
   const folder = await Deno.makeTempDir({ dir: gitDir, prefix: "vis-sign-" });
   const over = new AbortController(),
     stopped = AbortSignal.any([over.signal, ...git.env.signal ? [git.env.signal] : []]);
-  let fault: unknown = null;
+  let fault: unknown = null, hasSigned = false;
   const sign = async (): Promise<void> => {
     const payload = await payloadIn(folder, stopped);
     if (payload === null) return;
     try {
-      const text = await signatureOf(git, payload, author);
+      const text = await signatureOf(git, payload, expected);
+      hasSigned = true;
       await Deno.writeTextFile(join(folder, "signed"), text, { createNew: true, mode: 0o644 });
       await Deno.rename(join(folder, "signed"), join(folder, "signature"));
     } catch (error) {
@@ -71,9 +101,14 @@ export async function withSignature<Result extends GitResult>(
     const programs = ["gpg.program", "gpg.openpgp.program"].map((name) => `${name}=${signer}`);
     const settings = ["gpg.format=openpgp", "i18n.commitEncoding=UTF-8", ...programs].flatMap((text) => ["-c", text]);
     const signing = sign();
-    const result = await commit({ settings, flags: ["--gpg-sign"] }).finally(async () => {
+    let isStored = false;
+    const result = await commit({ settings, flags: ["--gpg-sign"], keep: [signer] }).then((result) => {
+      isStored = result.code === 0;
+      return result;
+    }).finally(async () => {
       over.abort();
       await signing;
+      if (hasSigned && !isStored) git.env.warn?.("Your key signed a commit that git.commit did not make");
     });
     if (result.code !== 0 && fault !== null) throw fault;
     return result;
@@ -93,12 +128,11 @@ async function payloadIn(folder: string, over: AbortSignal): Promise<string | nu
 
 const PERSON = /^(.*) <(.*)> (\d+ [+-]\d{4})$/;
 
-/** The user's git signs in an empty repository, which has only the tree and the parents of the commit. Hooks could hand
- * over another text, so Vis takes the signature of a commit of this author only, and only for the same bytes. */
+/** The user's git signs in an empty repository, which has only the tree and the parents of the commit. */
 async function signatureOf(
   git: Git,
   payload: string,
-  author: Readonly<Record<string, string>>,
+  expected: Expected,
 ): Promise<string> {
   const { env, repository: { gitDir } } = git;
   const [head = "", ...rest] = payload.split("\n\n"), message = rest.join("\n\n");
@@ -117,11 +151,13 @@ async function signatureOf(
       return [[`${prefix}_NAME`, name], [`${prefix}_EMAIL`, email], [`${prefix}_DATE`, `@${date}`]];
     }),
   );
-  for (const key of ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"]) {
-    if (people[key] === author[key]) continue;
-    throw new Error(`${CANNOT}: a hook gave the text of a commit of ${people[key]} to sign`);
-  }
+  const person = (role: string): string => `${people[`GIT_${role}_NAME`]} <${people[`GIT_${role}_EMAIL`]}>`;
   const [tree = ""] = valuesOf("tree"), parents = valuesOf("parent");
+  const isExpected = person("COMMITTER") === expected.committer && expected.authors.includes(person("AUTHOR")) &&
+    parents.join(" ") === expected.parents.join(" ") && /^[0-9a-f]{40,64}$/.test(tree);
+  if (!isExpected) {
+    throw new Error(`${CANNOT}: a hook gave the text of another commit, by ${person("AUTHOR")}, to sign`);
+  }
   const pack: Uint8Array[] = [];
   const packed = await git.run(["pack-objects", "--stdout", "--quiet"], {
     input: [tree, ...parents].map((hash) => `${hash}\n`).join(""),

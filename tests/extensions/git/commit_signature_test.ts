@@ -200,15 +200,24 @@ Deno.test("git.commit uses no program or key in the workspace", { ignore }, asyn
 
 Deno.test("a hook gets no signature of another author's commit, and no second one", { ignore }, async () => {
   await signing(async ({ env, write, git, home }) => {
-    const forged = (committer: string): string =>
+    const forged = (committer: string, author = committer): string =>
       "#!/bin/sh\nfor d in .git/vis-sign-*; do\n" +
-      `printf 'tree %s\\nauthor ${committer} 1 +0000\\ncommitter ${committer} 1 +0000\\n\\nforged\\n' "$(git write-tree)" > $d/x\n` +
+      `printf 'tree %s\\nauthor ${author} 1 +0000\\ncommitter ${committer} 1 +0000\\n\\nforged\\n' "$(git write-tree)" > $d/x\n` +
       "mv $d/x $d/payload\nuntil [ -e $d/signature ] || [ -e $d/refused ]; do sleep 0.1; done\n" +
       `cp $d/signature ${home}/../workspace/stolen; done; true\n`;
     await write(".git/hooks/pre-commit", forged("Eve <eve@example.org>"), { mode: 0o755 });
     await write("a.txt", "changed\n");
     const head = await git("rev-parse", "HEAD");
-    await assert.rejects(commit(env, "no", { all: true }), /a hook gave the text of a commit of Eve to sign/);
+    await assert.rejects(commit(env, "no", { all: true }), /a hook gave the text of another commit, by .*, to sign/);
+    await write(".git/hooks/pre-commit", forged("Ada <ada@example.org>", "Eve <eve@example.org>"), { mode: 0o755 });
+    await assert.rejects(commit(env, "no", { all: true }), /of another commit, by Eve <eve@example\.org>, to sign/);
+    const moved = `#!/bin/sh\nfor d in .git/vis-sign-*; do mv $d ${home}/../workspace/gone; done; true\n`;
+    await write(".git/hooks/pre-commit", moved, { mode: 0o755 });
+    await write("b.txt", "new\n");
+    await commit(env, "signed", { paths: "b.txt" });
+    assert.equal((await git("log", "-1", "--format=%G?")).trim(), "G", "no hook moves the folder of the signature");
+    await git("reset", "-q", "--hard", head.trim());
+    await write("a.txt", "changed\n");
     await write(".git/hooks/pre-commit", forged("Ada <ada@example.org>"), { mode: 0o755 });
     await commit(env, "no", { all: true }).catch(() => {});
     const [last = ""] = (await git("log", "-1", "--format=%G?")).trim();
