@@ -252,6 +252,7 @@ export default defineExtension({
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "moving", done: "moved", things: "files", named: 2 },
+      outcome: ({ from, to }) => ({ text: "", subject: `${from} → ${to}` }),
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
       misnamed: { ...CHANGED, path: "from or to", source: "from", destination: "to" },
       returns: "{from, to, files, diff}",

@@ -109,7 +109,7 @@ export function flagsSuite(launcher: Launcher): void {
         assert.deepEqual([code, stdout], [3, ""]);
         assert.match(
           stderr,
-          /^vis: Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/,
+          /^vis: Cannot choose a model: no provider is configured[\s\S]*vis auth login[\s\S]*vis demo\n/,
         );
         assert.ok(stderr.trimEnd().split("\n").length <= 7, stderr);
       }, {}),
