@@ -1,4 +1,5 @@
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { QueryReason } from "../../domain/query/outcomes.ts";
@@ -180,7 +181,14 @@ export class NodeRuns {
       return true;
     }
     if (error instanceof BusyError) {
+      const signal = this.#running.get(queryId)?.cancelled.signal;
+      if (signal?.aborted) {
+        await nodes.refuse(job).catch(this.#failed);
+        return false;
+      }
       await nodes.release(job, BUSY_MS).catch(this.#failed);
+      // The next attempt obeys a cancellation that came too late for this one.
+      if (signal?.aborted) await nodes.send({ id: newId(), queryId, kind: "cancel", body: "" }).catch(this.#failed);
       return true;
     }
     this.#failed(error);
