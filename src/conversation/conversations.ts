@@ -266,8 +266,8 @@ export class Conversations {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<boolean> {
     const { branchId } = branch;
-    if (!this.shared && !this.#runner.runs(branchId)) return await this.elsewhere.steer(branch, text, signal);
-    return await (this.shared ?? this.#runner).steer(branchId, text, signal);
+    if (this.#runner.runs(branchId)) return await this.#runner.steer(branchId, text, signal);
+    return await this.shared?.steer(branchId, text, signal) || await this.elsewhere.steer(branch, text, signal);
   }
 
   programs(branch: Branch | null): readonly BackgroundProgram[] {

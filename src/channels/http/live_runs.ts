@@ -86,21 +86,27 @@ export class Runs {
   }
 
   async cancel(conversationId: string): Promise<number> {
-    if (this.#shared) return await this.#shared.cancel(conversationId);
+    // A process that is no node, such as `vis run`, can also run a query in a shared database.
+    if (this.#shared) {
+      return await this.#shared.cancel(conversationId) || await this.#elsewhere.cancel(conversationId);
+    }
     const own = this.#of(conversationId);
     for (const run of own) run.cancel();
     return own.length + await this.#elsewhere.cancel(conversationId, branchesOf(own));
   }
 
   async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
-    if (this.#shared) return await this.#shared.questions(conversationId);
+    if (this.#shared) {
+      const found = await this.#shared.questions(conversationId);
+      return found.length > 0 ? found : await this.#elsewhere.questions(conversationId);
+    }
     const own = this.#of(conversationId);
     const others = await this.#elsewhere.questions(conversationId, branchesOf(own));
     return [...own.flatMap(({ questions }) => questions.all), ...others];
   }
 
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
-    if (this.#shared) return await this.#shared.answer(conversationId, id, given);
+    if (this.#shared && await this.#shared.answer(conversationId, id, given)) return true;
     const answered = this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
     return answered || await this.#elsewhere.answer(conversationId, id, given);
   }

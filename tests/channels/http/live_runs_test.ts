@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveRun } from "../../../src/channels/http/live_runs.ts";
+import { LiveRun, Runs } from "../../../src/channels/http/live_runs.ts";
 import type { QueryEvent, QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 function running() {
@@ -47,4 +47,22 @@ Deno.test("Run keeps only the newest output of a running command", async () => {
   const events = run.events(), numbers: (number | undefined)[] = [];
   for (let at = 0; at < 3; at++) numbers.push((await events.next()).value?.number);
   assert.deepEqual(numbers, [1, 3_001, 3_002]);
+});
+
+Deno.test("in a shared database, Runs also reaches a process that is no node", async () => {
+  const of = (found: number) => ({
+    cancel: () => Promise.resolve(found),
+    questions: () => Promise.resolve(Array.from({ length: found }, () => ({ id: `${found}` }))),
+    answer: () => Promise.resolve(found > 0),
+  });
+  const through = (node: number, other: number) => {
+    const parts = { shared: of(node), elsewhere: of(other), onEvent: () => {} };
+    return new Runs({} as never, parts as never);
+  };
+  for (const [node, other, found] of [[0, 1, 1], [2, 1, 2], [0, 0, 0]] as const) {
+    const runs = through(node, other);
+    assert.equal(await runs.cancel("c"), found);
+    assert.deepEqual((await runs.questions("c")).map(({ id }) => id), Array.from({ length: found }, () => `${found}`));
+    assert.equal(await runs.answer("c", "q", { decision: "once" } as never), found > 0);
+  }
 });
