@@ -77,7 +77,7 @@ export default defineExtension({
         if (remove !== undefined) {
           const removed = await removeMemo(context, remove);
           context.print(removed ? `Removed ${remove}\n` : `There is no memo ${remove}\n`);
-          return removed ? 0 : 1;
+          return removed ? 0 : 2;
         }
         for (const { id, scope, text } of await listMemos(context)) context.print(`${id}  ${scope}  ${text}\n`);
       },

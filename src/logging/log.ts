@@ -1,7 +1,7 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** Records must not contain keys or texts of the user. */
+/** Log entries must not contain secrets, such as API keys and tokens, or texts of the user. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;

@@ -102,5 +102,5 @@ Deno.test("vis memo and vis memos keep, list and remove", async () => {
   await list?.run({}, context);
   assert.equal(out[1], `${id}  user  Use tabs\n`);
   assert.equal(await list?.run({ remove: id }, context), 0);
-  assert.equal(await list?.run({ remove: id }, context), 1);
+  assert.equal(await list?.run({ remove: id }, context), 2);
 });
