@@ -64,7 +64,7 @@ function environment(env: ChildAccess["env"]): Plain {
     if (typeof name !== "string" || !(name in values)) {
       throw new captured.TypeError(
         typeof name === "string"
-          ? `Cannot read the variable ${name} of the environment: the sandbox has no grant for it`
+          ? `Cannot read the environment variable ${name}: the sandbox has no grant for it`
           : `Cannot read the environment: the name must be a string, and is of the type ${typeof name}`,
       );
     }
