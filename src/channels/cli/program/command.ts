@@ -44,7 +44,7 @@ export const FLAGS = {
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (env: VIS_PROVIDER)"],
   db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, or else VIS_DB)"],
   storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, or else VIS_DB)"],
-  root: ["--root", "let Vis also change files of the repository around the workspace"],
+  root: ["--root", "let Vis change files of the repository around the workspace without a question"],
   addDir: [
     "--add-dir <path>",
     "let Vis also read this folder; file functions, and commands behind a complete wall, can change it only after you approve (repeatable)",

@@ -56,8 +56,8 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-Calls below /api/v1 and /v1, and /metrics, need a token. Vis uses the first of
-these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
+Requests to paths below /api/v1 and /v1, and to /metrics, need a token. Vis
+uses the first of these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
 default, Vis uses the file $VIS_HOME/server-token. If the file is missing, Vis
 creates it with a new token. --tokens and server.tokensFile name a list of
 tokens instead.
