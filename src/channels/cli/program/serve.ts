@@ -57,10 +57,10 @@ Examples:
     http://127.0.0.1:7357/api/v1
 
 Requests to paths below /api/v1 and /v1, and to /metrics, need a token. Vis
-uses the first of these that is set: --token, --token-file, VIS_TOKEN and server.tokenFile. By
-default, Vis uses the file $VIS_HOME/server-token. If the file is missing, Vis
-creates it with a new token. --tokens and server.tokensFile name a list of
-tokens instead.
+uses the first of these that is set: --token, --token-file, VIS_TOKEN and
+server.tokenFile. By default, Vis uses the file $VIS_HOME/server-token. If the
+file is missing, Vis creates it with a new token. --tokens and
+server.tokensFile name a list of tokens instead.
 With --host 0.0.0.0, other machines need a name of this server in server.hosts:
 vis config set server.hosts vis.example.org
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
