@@ -52,7 +52,7 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, basename(whole)) });
 }
 
-/** The caller checks paths outside of the workspace with `outsidePaths`. */
+/** The path can be outside of the workspace; `changeFiles` asks about such a path. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(workspace, confine(workspace, path));
 }

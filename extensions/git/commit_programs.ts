@@ -54,9 +54,7 @@ export async function askForPrograms(git: Git, { hooks, signs }: Programs): Prom
     ];
     throw advised(
       new Error(
-        `Cannot commit: ${needed.join(" and ")} ${
-          hooks?.names.length === 1 || !hooks ? "needs" : "need"
-        } an approval, ` +
+        `Cannot commit: ${needed.join(" and ")} ${(hooks?.names.length ?? 1) === 1 ? "needs" : "need"} an approval, ` +
           `and ${reason}`,
       ),
       ways.join(", and "),
@@ -89,11 +87,7 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
     const args = [...settings, ...planned.args, ...flags];
     if (hooks !== null) return await commitWithHooks(git, hooks, { ...planned, args, keep });
     const { paths, message: input, author: env } = planned;
-    return await git.run([...args, "--no-verify", "--", ...paths], {
-      changes: "repository",
-      input,
-      env,
-    });
+    return await git.run([...args, "--no-verify", "--", ...paths], { changes: "repository", input, env });
   };
   if (!signs) return await commit();
   const { withSignature } = await import("./commit_signature.ts");

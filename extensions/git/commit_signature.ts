@@ -101,15 +101,14 @@ export async function withSignature<Result extends GitResult>(
     const programs = ["gpg.program", "gpg.openpgp.program"].map((name) => `${name}=${signer}`);
     const settings = ["gpg.format=openpgp", "i18n.commitEncoding=UTF-8", ...programs].flatMap((text) => ["-c", text]);
     const signing = sign();
-    let isStored = false;
-    const result = await commit({ settings, flags: ["--gpg-sign"], keep: [signer] }).then((result) => {
-      isStored = result.code === 0;
-      return result;
-    }).finally(async () => {
+    let result: Result | null = null;
+    try {
+      result = await commit({ settings, flags: ["--gpg-sign"], keep: [signer] });
+    } finally {
       over.abort();
       await signing;
-      if (hasSigned && !isStored) git.env.warn?.("Your key signed a commit that git.commit did not make");
-    });
+      if (hasSigned && result?.code !== 0) git.env.warn?.("Your key signed a commit that git.commit did not make");
+    }
     if (result.code !== 0 && fault !== null) throw fault;
     return result;
   } finally {

@@ -31,7 +31,15 @@ const MAX_BYTES = 4 << 20;
 
 /** The command wall keeps these settings and programs of a repository read-only, except `config` if git may change
  * settings. */
-const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
+/** Git runs or obeys these parts of a repository. */
+export const OBEYED_PARTS: readonly string[] = [
+  "config",
+  "config.worktree",
+  "commondir",
+  "hooks",
+  "info/attributes",
+  "modules",
+];
 
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
@@ -208,7 +216,7 @@ export class Git {
       write: [...await this.#mayChange(changes), ...await existing(opens)],
       keep: changes
         ? [...new Set([gitDir, commonDir])].flatMap((folder) =>
-          KEPT.filter((name) => changes !== "settings" || name !== "config").map((name) => join(folder, name))
+          OBEYED_PARTS.filter((name) => changes !== "settings" || name !== "config").map((name) => join(folder, name))
         )
         : [],
       ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),

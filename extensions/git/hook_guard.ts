@@ -1,21 +1,11 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { advised, someOf } from "@vis/extension";
-import { Git, type GitOptions, plainReason } from "./git.ts";
+import { Git, type GitOptions, OBEYED_PARTS, plainReason } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 
-/** Git runs or obeys these entries of a repository. A commit changes none of them. */
-const OBEYED = [
-  "config",
-  "config.worktree",
-  "commondir",
-  "gitdir",
-  "hooks",
-  "info",
-  "modules",
-  "remotes",
-  "branches",
-];
+/** A commit changes none of these parts. */
+const KEPT = [...OBEYED_PARTS, "info", "gitdir", "remotes", "branches"];
 /** Git would later continue such a state, and run commands that its lists name. */
 const STATES = ["rebase-merge", "rebase-apply", "sequencer"];
 const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty"];
@@ -37,7 +27,7 @@ export class HookGuard {
   constructor(git: Git) {
     this.#git = git;
     const { gitDir, commonDir, workspace } = git.repository, folders = [...new Set([gitDir, commonDir])];
-    const paths = folders.flatMap((folder) => OBEYED.map((name) => join(folder, name)));
+    const paths = folders.flatMap((folder) => KEPT.map((name) => join(folder, name)));
     const states = folders.flatMap((folder) => STATES.map((name) => join(folder, name)));
     const others = namesIn(join(commonDir, "worktrees")).map((name) => join(commonDir, "worktrees", name));
     const dot = join(workspace, ".git");
