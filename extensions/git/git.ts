@@ -29,9 +29,8 @@ const HOOKS_MS = 600_000;
 
 const MAX_BYTES = 4 << 20;
 
-/** The command wall keeps these settings and programs of a repository read-only, except `config` if git may change
- * settings. */
-/** Git runs or obeys these parts of a repository. */
+/** Git runs or obeys these parts of a repository, so the command wall keeps them read-only, except `config` if git may
+ * change settings. */
 export const OBEYED_PARTS: readonly string[] = [
   "config",
   "config.worktree",
@@ -289,8 +288,11 @@ export class Git {
       const paths: unknown = Object(arg).paths;
       return paths === undefined ? arg : { ...Object(arg), paths: placed(paths) };
     });
-    const text = given.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
-    return `git.${name}(${clip(text, SHOWN_CALL)})`;
+    const shown = (most: number): string =>
+      given.filter(isGiven).map((arg) => JSON.stringify(arg, (_key, part) => clipped(part, most))).join(", ");
+    let most = SHOWN_CALL;
+    while (most > 1 && shown(most).length > SHOWN_CALL) most = Math.floor(most / 2);
+    return `git.${name}(${shown(most)})`;
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
@@ -386,6 +388,14 @@ export async function hooksOf(
     }
   });
   return { names: found, folder, isNamed: own !== undefined };
+}
+
+/** Each long text and each long list ends early, so that later options stay visible. */
+function clipped(part: unknown, most: number): unknown {
+  if (typeof part === "string") return clip(part, most);
+  const shown = Math.ceil(most / 4);
+  if (!Array.isArray(part) || part.length <= shown) return part;
+  return [...part.slice(0, shown), `… ${part.length - shown} more`];
 }
 
 function commandOf(args: readonly string[]): string {

@@ -71,6 +71,25 @@ for (const start of STARTS) {
   });
 }
 
+Deno.test("a long message or list hides no option of the commit in the question", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, asked } = asking(there, { allowed: false });
+    await hook(there, "pre-commit", "true");
+    const paths = Array.from({ length: 900 }, (_, at) => `folder/${at}.txt`);
+    await there.write("a.txt", "changed\n");
+    for (
+      const [message, options] of [["x".repeat(90_000), {}], ["\u0001".repeat(9_000), {
+        paths: ["a.txt", ...paths],
+      }]] as const
+    ) {
+      await assert.rejects(commit(env, message, { ...options, amend: true, allowEmpty: true }), /needs an approval/);
+      const { exact = "" } = asked.pop() ?? {};
+      assert.match(exact, /^git\.commit\(".+… \(\+\d+ chars\)", \{.*"amend":true,"allowEmpty":true\}\)$/);
+      assert.ok(exact.length <= 2_020, `${exact.length}`);
+    }
+  });
+});
+
 Deno.test("if a hook fails, git.commit commits nothing, and names the hook with its output", { ignore }, async () => {
   await repository(async (there) => {
     const { git, write } = there, { env } = asking(there), head = await git("rev-parse", "HEAD");
