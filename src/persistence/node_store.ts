@@ -9,8 +9,8 @@ import type { PostgresDatabase } from "./postgres/postgres_database.ts";
 import { ConnectionLost, sqlState, toPostgresError } from "./postgres/postgres_error.ts";
 import { type Address, clientConfig } from "./postgres/server.ts";
 import { findRequestKey } from "./queries.ts";
-import { holderOf, type IsAlive, isAliveNow } from "./runs.ts";
-import type { ClaimedJob, NewJob, NodeCommand, NodeStore, SharedEvent, SharedJob } from "./store.ts";
+import { heldByOther, type IsAlive, isAliveNow } from "./runs.ts";
+import type { ClaimedJob, NewJob, NodeCommand, NodeStore, ProcessOwner, SharedEvent, SharedJob } from "./store.ts";
 
 const CHANNELS = { vis_job: "job", vis_event: "event", vis_command: "command" } as const;
 
@@ -121,15 +121,17 @@ class JobQueue {
     return this.#db.write(async (tx) => {
       // Calls for the same branch wait here, so that a later call sees the job of an earlier call.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
-      const [isBusy, known] = await together([
-        refuseWhenBusy && this.#isBusy(tx, branchId),
+      const [jobs, holder, known] = await together([
+        refuseWhenBusy ? tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]) : [],
+        this.#otherHolder(tx, branchId),
         key === null ? null : findRequestKey(tx, { branchId, key, now: now() }),
       ]);
-      if (isBusy) {
+      if (jobs.length > 0) {
         throw new BusyError(
           `Cannot start the request: another request of branch ${branchId} runs or waits; wait until it ends, or cancel it`,
         );
       }
+      if (holder !== null) throw heldByOther(holder);
       if (known !== null && known.queryId !== replaces) {
         throw new BusyError(
           `Cannot start the request: request ${known.queryId} already uses the same key (${key}); send the ` +
@@ -140,13 +142,11 @@ class JobQueue {
     });
   }
 
-  async #isBusy(tx: Database, branchId: string): Promise<boolean> {
+  /** Resolves with the live process that is no node and runs a query of the branch. */
+  async #otherHolder(tx: Database, branchId: string): Promise<ProcessOwner | null> {
     const { now, isAlive } = this.#options;
-    const [jobs, [owner]] = await together([
-      tx.run("SELECT query_id FROM job WHERE conversation_state_id = $1 LIMIT 1", [branchId]),
-      holderOf(tx, { branchId }),
-    ]);
-    return jobs.length > 0 || (owner !== undefined && await isAliveNow(tx, { owner, isAlive, now: now() }));
+    const [owner] = await tx.run(OTHER_HOLDER, [branchId]) as readonly unknown[] as readonly ProcessOwner[];
+    return owner && await isAliveNow(tx, { owner, isAlive, now: now() }) ? owner : null;
   }
 
   async claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]> {
@@ -288,6 +288,12 @@ class JobQueue {
     return await this.#db.run(text, values) as readonly T[];
   }
 }
+
+const OTHER_HOLDER = `SELECT host, space, pid, started, session FROM lease l WHERE conversation_state_id = $1
+AND NOT EXISTS (
+  SELECT FROM job j JOIN query_state s ON s.id = j.query_id
+  WHERE j.conversation_state_id = l.conversation_state_id AND s.status = 'running'
+)`;
 
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;

@@ -95,17 +95,20 @@ export async function takeLease(
       );
     }
     if (gone && await isAliveNow(tx, { owner: holder, isAlive, now })) {
-      const { pid, host } = holder;
-      throw new BusyError(
-        `Cannot start the request: another process (${pid} on ${host}) runs another request in this ` +
-          "conversation; wait until that request ends, or cancel it",
-      );
+      throw heldByOther(holder);
     }
     await endLeft({ owner: holder, gone });
     await dropLease(tx, branchId);
   }
   await putLease(tx, { branchId, owner, now });
   return holder !== null;
+}
+
+export function heldByOther({ pid, host }: ProcessOwner): BusyError {
+  return new BusyError(
+    `Cannot start the request: another process (${pid} on ${host}) runs another request in this ` +
+      "conversation; wait until that request ends, or cancel it",
+  );
 }
 
 export async function putLease(
@@ -153,10 +156,6 @@ export async function isAliveNow(
 export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
   return OWNER.every((key) => one[key] === other[key]);
 }
-
-export const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
-  db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
-);
 
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   readonly byModel: Readonly<Record<string, Usage>>;

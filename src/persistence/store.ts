@@ -405,7 +405,8 @@ export interface NodeStore {
   join(heard: (news: NodeNews | null) => void): Promise<void>;
   /** The caller must have ended the work of this node. */
   leave(): Promise<void>;
-  /** Rejects with `BusyError` if `refuseWhenBusy` is set and the branch is busy, and if another request has the key. */
+  /** Rejects with `BusyError` if a live process that is no node holds the branch, if `refuseWhenBusy` is set and the
+   * branch has a job, and if another request has the key. */
   accept(job: NewJob): Promise<void>;
   /** The nodes get the requests of a branch in order, one at a time. `running` names the branches on which this node
    * still works. */

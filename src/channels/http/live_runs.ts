@@ -81,8 +81,8 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  mayRun(conversationId: string): boolean {
-    return this.#shared !== null || this.#of(conversationId).length > 0;
+  async runsIn(conversationId: string): Promise<boolean> {
+    return await this.#shared?.isBusy(conversationId) ?? this.#of(conversationId).length > 0;
   }
 
   async cancel(conversationId: string): Promise<number> {

@@ -54,6 +54,7 @@ Deno.test("in a shared database, Runs also reaches a process that is no node", a
     cancel: () => Promise.resolve(found),
     questions: () => Promise.resolve(Array.from({ length: found }, () => ({ id: `${found}` }))),
     answer: () => Promise.resolve(found > 0),
+    isBusy: () => Promise.resolve(found > 0),
   });
   const through = (node: number, other: number) => {
     const parts = { shared: of(node), elsewhere: of(other), onEvent: () => {} };
@@ -62,6 +63,7 @@ Deno.test("in a shared database, Runs also reaches a process that is no node", a
   for (const [node, other, found] of [[0, 1, 1], [2, 1, 2], [0, 0, 0]] as const) {
     const runs = through(node, other);
     assert.equal(await runs.cancel("c"), found);
+    assert.equal(await runs.runsIn("c"), node > 0);
     assert.deepEqual((await runs.questions("c")).map(({ id }) => id), Array.from({ length: found }, () => `${found}`));
     assert.equal(await runs.answer("c", "q", { decision: "once" } as never), found > 0);
   }

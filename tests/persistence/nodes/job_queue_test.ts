@@ -202,6 +202,19 @@ check("a request that must be alone is refused, and one that waits can be withdr
   await assert.rejects(two.nodes.accept(job("q4", b, alone)), BusyError);
 });
 
+check("a request waits for a node that runs its branch, but not for another process", async ({ one, two, a, b }) => {
+  await one.nodes.accept(job("q1", a));
+  await one.nodes.claim(1, []);
+  await begin(one, "q1", a);
+  await two.nodes.accept(job("q2", a));
+  await begin(one, "q3", b);
+  await assert.rejects(two.nodes.accept(job("q4", b)), (error) => {
+    return error instanceof BusyError && /another process \(\d+ on .+\) runs another request/.test(error.message);
+  });
+  await end(one, "q3");
+  await two.nodes.accept(job("q4", b));
+});
+
 check("a key stands for one request on all nodes", async ({ one, two, a }) => {
   const requestKey = { branchId: a, key: "k", fingerprint: "f" };
   const both = await Promise.allSettled([

@@ -292,7 +292,7 @@ async function taggedDetail(c: Context<Env>, conversation: Conversation): Promis
     })),
   );
   const running = await conversations.records.running(conversationId);
-  const runningElsewhere = running !== null && !c.env.runs.mayRun(conversationId);
+  const runningElsewhere = running !== null && !await c.env.runs.runsIn(conversationId);
   const plan = await conversations.records.plan(conversation);
   const detail = ConversationDetailSchema.parse({ ...conversation, running, runningElsewhere, branches, plan });
   const digest = createHash("sha256").update(JSON.stringify(detail)).digest("base64url");
