@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 91ac337ae6badc1d0c703c12f2855ec3bb1f124ea0f009529c47935f46088796
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 977099ff28375fa40db3c29f90b201d2c31addc54ba116f7b1aff1d357092419
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -876,6 +876,8 @@ export interface WatchOptions {
   /** If true, the program runs beside other calls. The differences before another program begins then count as changes of
    * the user. */
   readonly isBackground?: boolean;
+  /** If true, the program may commit its own changes. An undo without `force` keeps committed changes. */
+  readonly commits?: boolean;
 }
 /** Unless `state` is "ok", `fix` advises the user. */
 export type DoctorCheck = Readonly<{

@@ -108,12 +108,17 @@ export class FsPlaces {
     }
   }
 
-  watch(env: View, { all = false, isHook = false, isBackground = false }: WatchOptions = {}): FileWatcher {
+  watch(
+    env: View,
+    { all = false, isHook = false, isBackground = false, commits = false }: WatchOptions = {},
+  ): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     const seen = new Set<string>();
+    let began: number | undefined;
     return {
       begin: async () => {
+        if (commits) began = Date.now();
         const watch = await queue.run(async () => {
           const { CommandChanges } = await import("./command_changes/command_changes.ts");
           const watch = place[kind] ??= new CommandChanges(env.workspace, tree, { all });
@@ -123,7 +128,7 @@ export class FsPlaces {
         return () => watch.ended({ isBackground });
       },
       report: (only) =>
-        queue.run(async () => await place[kind]?.report(await context(), env.spawn, { isHook, only }) ?? null),
+        queue.run(async () => await place[kind]?.report(await context(), env.spawn, { isHook, only, began }) ?? null),
       undone: async (since) => await undoneByUser(await context(), { seen, since }),
     };
   }

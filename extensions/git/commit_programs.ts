@@ -103,7 +103,7 @@ async function commitWithHooks(
   const { env, repository: { gitDir } } = git;
   const isOpen = (await env.openRoot?.(null))?.allowed ?? false;
   const trace = join(gitDir, `vis-trace-${crypto.randomUUID()}`);
-  const watcher = env.watchFiles?.({ all: isOpen }) ?? null, ended = await watcher?.begin();
+  const watcher = env.watchFiles?.({ all: isOpen, commits: true }) ?? null, ended = await watcher?.begin();
   const report = async (): Promise<FileChanges | null> => {
     ended?.();
     return env.closed?.aborted ? null : await watcher?.report() ?? null;

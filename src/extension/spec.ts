@@ -456,6 +456,8 @@ export interface WatchOptions {
   /** If true, the program runs beside other calls. The differences before another program begins then count as changes of
    * the user. */
   readonly isBackground?: boolean;
+  /** If true, the program may commit its own changes. An undo without `force` keeps committed changes. */
+  readonly commits?: boolean;
 }
 
 /** Unless `state` is "ok", `fix` advises the user. */

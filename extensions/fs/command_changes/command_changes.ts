@@ -65,13 +65,20 @@ export class CommandChanges {
   async report(
     context: FsContext,
     spawn: EnvironmentView["spawn"],
-    { isHook = false, only }: { readonly isHook?: boolean; readonly only?: ReadonlySet<string> | undefined } = {},
+    { isHook = false, only, began }: {
+      readonly isHook?: boolean;
+      readonly only?: ReadonlySet<string> | undefined;
+      readonly began?: number | undefined;
+    } = {},
   ): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
     const isOwn = ({ path }: Difference): boolean => this.#running > 0 || only === undefined || only.has(path);
     await this.#copy(context, found.filter((one) => !isOwn(one)));
-    const recorded = await this.#record(context, found.filter(isOwn), spawn, isHook ? HOOK : "command");
+    const recorded = await this.#record(context, found.filter(isOwn), spawn, {
+      change: isHook ? HOOK : "command",
+      began,
+    });
     const report = joined(this.#untold, recorded);
     this.#untold = emptyReport();
     this.#isOpen = this.#running > 0;
@@ -120,7 +127,7 @@ export class CommandChanges {
     context: FsContext,
     found: readonly Difference[],
     spawn: EnvironmentView["spawn"],
-    change = "command",
+    { change = "command", began }: { readonly change?: string; readonly began?: number | undefined } = {},
   ): Promise<Report> {
     const own = found.filter((one) => !one.wasIgnored);
     await this.#copy(context, found.filter((one) => one.wasIgnored));
@@ -133,7 +140,7 @@ export class CommandChanges {
     const moves = known.flatMap(({ path, from }) => from === undefined ? [] : [{ from, to: path }]);
     let isStored = true;
     try {
-      if (items.length > 0) await store(context, { change, items, moves, stamps: known });
+      if (items.length > 0) await store(context, { change, began, items, moves, stamps: known });
     } catch (error) {
       isStored = false;
       context.note(`Undo cannot revert the changes of the ${change}: ${reasonOf(error)}`);
@@ -243,8 +250,9 @@ function isChanged({ old, now, before, after }: Changed): boolean {
 
 async function store(
   { checkpoints, source, tree }: FsContext,
-  { change, items, moves, stamps }: {
+  { change, began = Date.now(), items, moves, stamps }: {
     readonly change: string;
+    readonly began: number | undefined;
     readonly items: readonly ChangeItem[];
     readonly moves: readonly { readonly from: string; readonly to: string }[];
     readonly stamps: readonly Changed[];
@@ -263,7 +271,7 @@ async function store(
     kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after), ...link });
   }
   const own = { change, of: [], items: kept, ...(moves.length > 0 ? { moves } : {}), temporary: [] };
-  await checkpoints.record({ ...source, id: checkpoints.newId(), at: Date.now(), ...own });
+  await checkpoints.record({ ...source, id: checkpoints.newId(), at: began, ...own });
 }
 
 function lookAt(tree: Tree, path: string) {

@@ -427,6 +427,18 @@ subfolder(
   },
 );
 
+subfolder("an undo refuses changes of a hook that went into its commit", async ({ call, write, git, api }) => {
+  const path = join(api, "src/app.ts");
+  await write(".git/hooks/pre-commit", `#!/bin/sh\necho formatted >> ${path}; git add ${path}\n`, { mode: 0o755 });
+  await write("packages/api/src/app.ts", "two\n");
+  await git("add", ".");
+  const { changes } = await call("git.commit", "formatted by a hook");
+  assert.deepEqual(changes.changed, ["src/app.ts"]);
+  await assert.rejects(call("fs.undo"), /^UndoRefused: Cannot undo: src\/app\.ts went into a git commit since$/);
+  await call("fs.undo", { force: true });
+  assert.equal(await Deno.readTextFile(path), "two\n");
+}, { answer: true });
+
 subfolder("git in a command works in a repository of another user", async ({ call, workspace }) => {
   await Deno.chown(workspace, 12345, 12345);
   await Deno.chown(join(workspace, ".git"), 12345, 12345);
