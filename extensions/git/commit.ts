@@ -4,6 +4,7 @@ import { dirname, join, normalize } from "node:path";
 import { advised, type EnvironmentView, type FileChanges, someOf, userGitSettings } from "@vis/extension";
 import {
   askToChange,
+  COMMIT_HOOKS,
   Git,
   gitRefusal,
   type GitResult,
@@ -208,7 +209,8 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     ...(amend ? ["--amend"] : []),
     ...(allowEmpty ? ["--allow-empty"] : []),
   ];
-  const found = await hooksOf(git), isSet = await signsCommits(git);
+  const rare = ["post-index-change", "reference-transaction", ...amend ? ["post-rewrite"] : [], "pre-auto-gc"];
+  const found = await hooksOf(git, [...COMMIT_HOOKS, ...rare]), isSet = await signsCommits(git);
   const hooks = options.hooks !== false && found.names.some((name) => REFUSING_HOOKS.includes(name)) ? found : null;
   const signs = isSet && options.sign !== false;
   const programs = hooks !== null || signs ? await import("./commit_programs.ts") : null;
@@ -237,7 +239,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     });
   if (made.code !== 0) throw await commitError(git, { ...made, paths });
   if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${git.places(others)}`);
-  const skippedHooks = hooks === null ? found.names : made.skipped ?? [];
+  const skippedHooks = (hooks === null ? found.names : made.skipped ?? []).filter((one) => !rare.includes(one));
   if (skippedHooks.length > 0) {
     const none = hooks === null ? "git.commit ran no hook: " : "";
     env.note?.(`${none}${someOf(skippedHooks)} of the repository did not run; tell the user`);

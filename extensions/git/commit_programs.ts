@@ -62,7 +62,7 @@ export async function askForPrograms(git: Git, { hooks, signs }: Programs): Prom
   }
   if (hooks === null) return;
   git.allowed();
-  const now = await hooksOf(git);
+  const now = await hooksOf(git, hooks.looked);
   if (JSON.stringify([hooks, before]) !== JSON.stringify([now, await contents(now)])) {
     throw advised(new Error("Cannot commit: a hook changed before git ran it"), "call git.commit again");
   }
@@ -167,7 +167,7 @@ function ranHooks(trace: string | null): RanHooks | null {
     if (typeof sid !== "string" || sid.includes("/")) continue;
     if (event === "child_start" && typeof name === "string") started.set(id, clip(name, 100));
     const ended = event === "child_exit" && code !== 0 ? started.get(id) : undefined;
-    if (ended !== undefined && ended !== "post-commit") failed = { name: ended, code: Number(code) };
+    if (ended !== undefined && !ended.startsWith("post-")) failed = { name: ended, code: Number(code) };
   }
   return { names: [...started.values()], failed };
 }

@@ -359,10 +359,12 @@ export class Git {
 
 /** Git commits nothing if one of these hooks fails. */
 export const REFUSING_HOOKS: readonly string[] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
-const COMMIT_HOOKS: readonly string[] = [...REFUSING_HOOKS, "post-commit"];
+/** Each commit runs these hooks. */
+export const COMMIT_HOOKS: readonly string[] = [...REFUSING_HOOKS, "post-commit"];
 
 export interface Hooks {
   readonly names: readonly string[];
+  readonly looked: readonly string[];
   readonly folder: string;
   /** If true, the settings of the repository name the folder. */
   readonly isNamed: boolean;
@@ -370,7 +372,7 @@ export interface Hooks {
 
 export async function hooksOf(
   { repository: { workspace, commonDir, gitDir }, settings }: Git,
-  names: readonly string[] = COMMIT_HOOKS,
+  looked: readonly string[],
 ): Promise<Hooks> {
   const home = homedir();
   const named = (all: readonly GitSetting[]): string | undefined =>
@@ -379,7 +381,7 @@ export async function hooksOf(
   const folder = path === undefined
     ? join(commonDir, "hooks")
     : resolve(workspace, path.replace(/^~(?=\/)/, () => home));
-  const found = names.filter((name) => {
+  const names = looked.filter((name) => {
     try {
       const info = statSync(join(folder, name));
       return info.isFile() && (info.mode & 0o111) !== 0;
@@ -387,7 +389,7 @@ export async function hooksOf(
       return false;
     }
   });
-  return { names: found, folder, isNamed: own !== undefined };
+  return { names, looked, folder, isNamed: own !== undefined };
 }
 
 /** Each long text and each long list ends early, so that later options stay visible. */

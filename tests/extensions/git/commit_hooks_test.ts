@@ -111,6 +111,32 @@ Deno.test("if a hook fails, git.commit commits nothing, and names the hook with 
   });
 });
 
+Deno.test("the question names each hook that the commit can run", { ignore }, async () => {
+  await repository(async (there) => {
+    const { write, git } = there, { env, asked } = asking(there), head = await git("rev-parse", "HEAD");
+    const rare = ["post-index-change", "reference-transaction", "post-rewrite", "pre-auto-gc"];
+    for (const name of rare) await hook(there, name, "true");
+    await write("a.txt", "changed\n");
+    const { skippedHooks } = await commit(env, "alone", { all: true });
+    assert.deepEqual([skippedHooks, asked], [undefined, []]);
+    await hook(there, "pre-commit", "true");
+    await hook(there, "post-rewrite", "touch ran");
+    const amended = await commit(env, "with hooks", { amend: true });
+    assert.deepEqual([amended.skippedHooks, there.exists("workspace/ran")], [undefined, true]);
+    assert.equal(asked.at(-1)?.scope, `commits with the hooks pre-commit, ${rare.join(", ")}`);
+    await hook(there, "reference-transaction", "! grep -q refs/heads/main");
+    await write("a.txt", "changed again\n");
+    await assert.rejects(
+      commit(env, "no", { all: true }),
+      /the hook reference-transaction failed with exit code 1 and/,
+    );
+    assert.equal(asked.at(-1)?.scope, `commits with the hooks pre-commit, ${rare.toSpliced(2, 1).join(", ")}`);
+    assert.notEqual(await git("rev-parse", "HEAD"), head);
+    const other = asking(there, { during: () => hook(there, "post-index-change", "touch ran") });
+    await assert.rejects(commit(other.env, "no", { all: true }), /a hook changed before git ran it/);
+  });
+});
+
 Deno.test("a refusal commits nothing, and {hooks: false} commits without hooks", { ignore }, async () => {
   await repository(async (there) => {
     const { git, write } = there, { env, asked, notes } = asking(there, { allowed: false });
