@@ -5,6 +5,8 @@ import { Git, type GitResult, type Hooks, hooksOf } from "./git.ts";
 import { HookGuard } from "./hook_guard.ts";
 
 const MOST_OUTPUT = 2_000, MOST_TRACE = 16 << 20;
+/** No commit takes as long. */
+const OLD_MS = 3_600_000;
 
 export interface Programs {
   readonly hooks: Hooks | null;
@@ -89,10 +91,21 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
     const { paths, message: input, author: env } = planned;
     return await git.run([...args, "--no-verify", "--", ...paths], { changes: "repository", input, env });
   };
+  await removeLeft(git.repository.gitDir);
   if (!signs) return await commit();
   const { withSignature } = await import("./commit_signature.ts");
   const { author, args } = planned;
   return await withSignature(git, { author, amend: args.includes("--amend") }, commit);
+}
+
+/** If a signal ends Vis during a commit, files of this commit stay. */
+async function removeLeft(gitDir: string): Promise<void> {
+  const names = (await Array.fromAsync(Deno.readDir(gitDir))).map(({ name }) => name);
+  for (const path of names.filter((name) => /^vis-(?:trace|sign)-/.test(name)).map((name) => join(gitDir, name))) {
+    const { mtime } = await Deno.lstat(path).catch(() => ({ mtime: null }));
+    const isOld = mtime !== null && mtime.getTime() < Date.now() - OLD_MS;
+    if (isOld) await Deno.remove(path, { recursive: true }).catch(() => {});
+  }
 }
 
 async function commitWithHooks(

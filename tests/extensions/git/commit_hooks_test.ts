@@ -354,6 +354,20 @@ Deno.test("hooks do not run while a tracked secret file, which they cannot read,
   });
 });
 
+Deno.test("a commit removes files of a commit that a signal ended, but not of a running one", { ignore }, async () => {
+  await repository(async (there) => {
+    const { write, commonDir } = there, { env } = asking(there);
+    await hook(there, "pre-commit", "true");
+    for (const name of ["vis-trace-old", "vis-sign-old/new", "vis-trace-new", "vis-sign-new/new"]) {
+      await write(join(commonDir, name), "");
+    }
+    for (const name of ["vis-trace-old", "vis-sign-old"]) await Deno.utime(join(commonDir, name), 0, 0);
+    await commit(env, "yes", { allowEmpty: true });
+    const left = [...Deno.readDirSync(commonDir)].map(({ name }) => name).filter((name) => name.startsWith("vis-"));
+    assert.deepEqual(left.sort(), ["vis-sign-new", "vis-trace-new"]);
+  });
+});
+
 Deno.test("a cancelled commit ends its hooks, and leaves no lock", { ignore }, async () => {
   await repository(async (there) => {
     const { write, git } = there, cancel = new AbortController();
