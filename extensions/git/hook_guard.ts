@@ -11,6 +11,14 @@ const STATES = ["rebase-merge", "rebase-apply", "sequencer"];
 const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty"];
 const REPOSITORY_MODE = "160000", REMOVED_MODE = "000000";
 
+interface Refs {
+  /** The empty text stands for no commit. */
+  readonly head: string;
+  /** The empty text stands for a detached HEAD. */
+  readonly branch: string;
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
 /** Hooks change the index, objects and refs of a repository, and could also make git run programs later, outside of the
  * wall. They read a hidden file as a line of explanation, which git must not store. */
 export class HookGuard {
@@ -19,8 +27,7 @@ export class HookGuard {
   readonly #git: Git;
   readonly #missing: readonly string[];
   #index: { readonly bytes: Uint8Array<ArrayBuffer>; readonly time: Date } | null = null;
-  #head = "";
-  #branch = "";
+  #refs: Refs = { head: "", branch: "", hashes: new Map() };
   #base = "";
   #staged: ReadonlyMap<string, string> = new Map();
 
@@ -48,9 +55,8 @@ export class HookGuard {
     const guard = new HookGuard(git);
     const { mtime } = await Deno.stat(guard.#indexPath).catch(() => ({ mtime: null }));
     if (mtime !== null) guard.#index = { bytes: await Deno.readFile(guard.#indexPath), time: mtime };
-    guard.#head = await guard.#headNow();
-    guard.#branch = (await git.run(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
-    guard.#base = guard.#head || (await output(git, ["hash-object", "-t", "tree", "--stdin"])).trim();
+    guard.#refs = await guard.#refsNow();
+    guard.#base = guard.#refs.head || (await output(git, ["hash-object", "-t", "tree", "--stdin"])).trim();
     const hidden = [...await guard.#special(["diff-index", ...RAW, guard.#base])].filter(([path]) =>
       git.isSecret(path)
     );
@@ -68,11 +74,12 @@ export class HookGuard {
     return guard;
   }
 
-  /** Rejects with Error if the hooks stored a repository or a file that they cannot read; the index and HEAD are then as
+  /** Warns about lost branches. Rejects with Error if the hooks stored a repository or a file that they cannot read; the index and HEAD are then as
    * before. */
   async end(): Promise<void> {
     await this.#removeMade();
-    const found = new Set<string>(), head = await this.#headNow();
+    const found = new Set<string>(), { head, hashes } = await this.#refsNow();
+    this.#warnOfLost(hashes);
     const staged = ["diff-index", "--cached", ...RAW, this.#base],
       stored = ["diff-tree", "-r", ...RAW, this.#base, head];
     for (const args of head === "" ? [staged] : [staged, stored]) {
@@ -104,6 +111,14 @@ export class HookGuard {
     this.#git.env.warn?.(`A hook of git made ${names} in .git, which could make git run programs; Vis removed it`);
   }
 
+  #warnOfLost(now: ReadonlyMap<string, string>): void {
+    const { branch, hashes } = this.#refs;
+    const lost = [...hashes].filter(([name, hash]) => name !== branch && now.get(name) !== hash);
+    if (lost.length === 0) return;
+    const names = someOf(lost.map(([name, hash]) => `${name} (${now.has(name) ? "" : "deleted, "}it was ${hash})`));
+    this.#git.env.warn?.(`While hooks of git ran, a branch or another ref changed: ${names}`);
+  }
+
   /** Returns secret files and new repositories that differ from the commit before the hooks, with mode and hash. */
   async #special(args: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
@@ -132,13 +147,31 @@ export class HookGuard {
 
   async #restoreHead(): Promise<void> {
     const change = (...args: string[]): Promise<string> => output(this.#git, args, { changes: "repository" });
-    if (this.#branch !== "") await change("symbolic-ref", "HEAD", this.#branch);
-    if (this.#head === "") await change("update-ref", "-d", "HEAD");
-    else await change("update-ref", ...this.#branch === "" ? ["--no-deref"] : [], "HEAD", this.#head);
+    const { head, branch } = this.#refs;
+    if (branch !== "") await change("symbolic-ref", "HEAD", branch);
+    if (head === "") await change("update-ref", "-d", "HEAD");
+    else await change("update-ref", ...branch === "" ? ["--no-deref"] : [], "HEAD", head);
   }
 
-  async #headNow(): Promise<string> {
-    return (await this.#git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).stdout.trim();
+  async #refsNow(): Promise<Refs> {
+    const hashes = new Map<string, string>();
+    let branch = "";
+    const records = new RecordReader((record) => {
+      const [hash = "", name = ""] = record.slice(1).split(" ");
+      hashes.set(name, hash);
+      if (record.startsWith("*")) branch = name;
+    });
+    await this.#git.run(["for-each-ref", "--format=%(HEAD)%(objectname) %(refname)"], {
+      take: (chunk) => records.push(chunk),
+    });
+    const head = hashes.get(branch);
+    if (head !== undefined) return { head, branch, hashes };
+    const line = async (...args: string[]): Promise<string> => (await this.#git.run(args)).stdout.trim();
+    return {
+      head: await line("rev-parse", "--verify", "--quiet", "HEAD"),
+      branch: await line("symbolic-ref", "--quiet", "HEAD"),
+      hashes,
+    };
   }
 }
 

@@ -330,6 +330,30 @@ Deno.test("no commit stores a secret file or a repository that only a hook stage
   });
 });
 
+Deno.test("git.commit warns about other branches that a hook moved or deleted", { ignore }, async () => {
+  await repository(async (there) => {
+    const { git, write } = there, { env, warned } = asking(there);
+    for (const name of ["deleted", "moved", "kept"]) await git("branch", name);
+    const head = (await git("rev-parse", "HEAD")).trim();
+    await hook(
+      there,
+      "pre-commit",
+      "git branch -q -D deleted; git branch made; git branch -q -f moved $(git commit-tree -m other HEAD^{tree})",
+    );
+    await write("a.txt", "changed\n");
+    await commit(env, "yes", { all: true });
+    assert.deepEqual(warned, [
+      `While hooks of git ran, a branch or another ref changed: refs/heads/deleted (deleted, it was ${head}), ` +
+      `refs/heads/moved (it was ${head})`,
+    ]);
+    await git("checkout", "-q", "--detach");
+    await hook(there, "pre-commit", "git branch -q -D moved; false");
+    await assert.rejects(commit(env, "no", { allowEmpty: true }), /the hook pre-commit failed/);
+    assert.match(warned[1] ?? "", /^While .*: refs\/heads\/moved \(deleted, it was [0-9a-f]{40}\)$/);
+    assert.equal(warned.length, 2);
+  });
+});
+
 Deno.test("hooks do not run while a tracked secret file, which they cannot read, has changes", { ignore }, async () => {
   await repository(async (there) => {
     const { git, write } = there, { env } = asking(there), asks = { ...env, secrets: [".env*"] };
