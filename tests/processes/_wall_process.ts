@@ -7,13 +7,16 @@ import { ROOT } from "../../scripts/_project.ts";
 export async function wallProcess(
   code: string,
   args: readonly string[],
-  { through = [] }: { readonly through?: readonly string[] } = {},
+  { through = [], env = {} }: {
+    readonly through?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Deno.ChildProcess> {
   const [program = "", ...words] = [
     ...[...through, Deno.execPath(), "run", "--quiet", "--no-prompt", "--no-lock", "--config"],
     ...[join(ROOT, "deno.json"), "--ext=ts", ...PERMISSIONS, `--v8-flags=${V8_FLAGS.join(",")}`, "-", ...args],
   ];
-  const options = { cwd: ROOT, stdin: "piped", stdout: "piped", stderr: "piped" } as const;
+  const options = { cwd: ROOT, env, stdin: "piped", stdout: "piped", stderr: "piped" } as const;
   const child = new Deno.Command(program, { args: words, ...options }).spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(WALL + code));
