@@ -30,7 +30,7 @@ export async function extensionSource(
   const off = unwanted.find(({ folder }) => folder?.place === "path" && !usedFolders.includes(folder));
   if (off) {
     throw new ConfigError(`Cannot use extension ${off.name} of --extension: ${off.reason}`, {
-      advice: "change the setting that excludes it, or leave out --extension",
+      advice: "change the setting or option that excludes it, or leave out --extension",
     });
   }
   const source = settings.locked ? registry : withOffParts(registry, {
@@ -174,7 +174,7 @@ function offPart(
 
 export async function checkLeftOut(
   names: readonly string[],
-  place: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },
+  place: Parameters<typeof unknownExtensions>[1],
 ): Promise<void> {
   const [unknown] = await unknownExtensions(names, place);
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
@@ -183,16 +183,17 @@ export async function checkLeftOut(
 /** A name could belong to an unreadable folder, so one such folder suffices to report no name. */
 export async function unknownExtensions(
   names: readonly string[],
-  { settings, parts }: {
+  { settings, parts, paths = [] }: {
     readonly settings: Pick<Settings, "home" | "workspace">;
     readonly parts: Pick<ShippedParts, "shipped">;
+    readonly paths?: readonly string[];
   },
 ): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const shipped = Object.keys(parts.shipped);
   const known = [...shipped, ...[...(await shippedExtensions(parts)).values()].map(({ namespace }) => namespace)];
   const { readExtensionFolder } = await import("../../extension/folder.ts");
-  for (const { path, fault } of await discoverFolders(settings)) {
+  for (const { path, fault } of await discoverFolders({ ...settings, paths })) {
     const entries = fault === undefined ? await readExtensionFolder(path).then((one) => one.entries, () => []) : [];
     if (entries.length === 0) return [];
     known.push(...entries.map(({ namespace }) => namespace));

@@ -49,7 +49,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   PROCESS_LIMITS.hold();
   const { locked } = request;
   const settings = await readSettings(request, env, parts);
-  await checkLeftOut(request.noExtension ?? [], { settings, parts });
+  await checkLeftOut(request.noExtension ?? [], { settings, parts, paths: namedFolders(request) });
   const { live, idleMs } = settings.config.sandbox;
   let store: Store | null = null;
   try {
@@ -213,12 +213,16 @@ function lazySource(load: () => Promise<ExtensionSource>): ExtensionSource {
 }
 
 async function loadExtensions(
-  { extensionHome, extension = [], mcpServers }: OpenRequest,
+  request: OpenRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
 ): ReturnType<typeof extensionSource> {
+  const { extensionHome, mcpServers } = request;
   const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
-  const paths = extension.map((path) => resolve(path));
-  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
+  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths: namedFolders(request) });
+}
+
+function namedFolders({ extension = [] }: OpenRequest): readonly string[] {
+  return extension.map((path) => resolve(path));
 }
 
 async function nodeOf(

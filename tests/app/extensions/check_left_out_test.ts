@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { checkLeftOut } from "../../../src/app/extensions/extension_source.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { sample } from "../../extension/_sample.ts";
+import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { settingsOf } from "../_settings.ts";
 
 const parts = { shipped: { web: () => Promise.resolve({ default: sample({ namespace: "vis.web" }) }) } };
@@ -31,3 +33,11 @@ Deno.test("checkLeftOut() accepts any name if a folder may contain it", async ()
     await Deno.remove(home, { recursive: true });
   }
 });
+
+Deno.test("checkLeftOut() knows the extensions of the folders of --extension", () =>
+  withFolder(async (folder) => {
+    await write(folder, { "vis.json": manifestOf({ namespace: "my.foo" }), "mod.ts": moduleOf() });
+    const place = { settings: await settingsOf({}), parts, paths: [folder] };
+    await checkLeftOut(["my.foo"], place);
+    await assert.rejects(checkLeftOut(["my.fo"], place), /did you mean my\.foo\?$/);
+  }));
