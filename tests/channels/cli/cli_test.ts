@@ -107,6 +107,12 @@ Deno.test("runCli() refuses --json beside --output text", async () => {
   }
 });
 
+Deno.test("runCli() refuses --plan with a typed /review", async () => {
+  const io = fakeIo({ args: ["run", "--plan", "/review main"] });
+  assert.equal(await runCli(fakeServices({ prompts: () => Promise.resolve([]) }), io), 2);
+  assert.match(io.err, /^vis: Cannot use --plan with \/review: they exclude each other; use only one of them\n$/);
+});
+
 Deno.test("runCli() lets a defect through", async () => {
   const services = fakeServices({ open: () => Promise.reject(new TypeError("a defect")) });
   const io = fakeIo({ args: ["run", "x"] });

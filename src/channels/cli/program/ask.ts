@@ -81,6 +81,9 @@ function addRun(program: Command, { services, io, finish, commandNamed }: Contex
       if (flags.more) return finish(await runCommand("", { services, io, flags }));
       const typed = await readPrompt(words, io, flags);
       const { text, only } = await requestOfWords(typed, { services, flags, commandNamed });
+      if (flags.plan && only === "review") {
+        throw new UsageError("Cannot use --plan with /review: they exclude each other; use only one of them");
+      }
       const plan = only === undefined ? flags.plan : only === "plan";
       finish(await runCommand(text, { services, io, flags: { ...flags, plan, only, typed: words.join(" ") } }));
     });

@@ -269,6 +269,11 @@ function asking(approvals: Message["approvals"], approve: Approve): Approve | un
 }
 
 function optionsOf({ images = [], context, responseSchema, plan, review, ...choices }: Message, caller: TokenGrant) {
+  if (plan && review) {
+    throw new Problem("Cannot use plan with review: they exclude each other; send only one of them", {
+      kind: "bad-request",
+    });
+  }
   return {
     ...chosen(choices, caller),
     images: images.map((image, at) => readImage(image, `${at + 1}`)),

@@ -254,7 +254,8 @@ export const MessageBody = z.strictObject({
     "Answer with a plan; Vis refuses calls that could change the workspace or a service",
   ),
   review: z.boolean().optional().describe(
-    "Answer with a review of the subject of the request; Vis refuses calls that could change the workspace or a service",
+    "Answer with a review of the subject of the request; Vis refuses calls that could change the workspace or a " +
+      "service. With both plan and review, the response is 400",
   ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(

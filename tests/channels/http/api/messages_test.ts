@@ -631,3 +631,12 @@ Deno.test("a review of an unknown branch is a bad request, and the conversation 
   assert.match((await sent.json()).detail, /^Cannot review nosuch: /);
   assert.deepEqual(await queries(rig, id), []);
 });
+
+Deno.test("a request for both a plan and a review is a bad request, and the conversation stays empty", async () => {
+  await using rig = await startRig([]);
+  const id = await rig.conversation();
+  const sent = await rig.post(messages(id), { request: "x", plan: true, review: true });
+  assert.equal(sent.status, 400);
+  assert.match((await sent.json()).detail, /^Cannot use plan with review: /);
+  assert.deepEqual(await queries(rig, id), []);
+});
