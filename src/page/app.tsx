@@ -26,8 +26,8 @@ async function enter(): Promise<void> {
   await serverFacts.loadModels().catch(() => {}); // If the list of models is missing, the server's own model serves.
 }
 
-/** `#c=ID` names a conversation or branch, `q` a query and `s` its step. With `anew`, loads even the open conversation.
- */
+/** `#c=ID` names a conversation or branch, `q` a query, and `s` its step or, as -1, its answer. With `anew`, loads even
+ * the open conversation. */
 async function route({ anew = false } = {}): Promise<void> {
   const at = new URLSearchParams(location.hash.slice(1));
   const id = at.get("c");

@@ -29,7 +29,7 @@ import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
 import { asksModel, commandsOf, isOfFile, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
-import { Greeting } from "./entries/message_entries.ts";
+import { AnswerEntry, Greeting, RequestEntry } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
 import { type FrameFacts, Painter, type RunningJob, ScreenFrame } from "./frame.ts";
 import { completions } from "./input/completions.ts";
@@ -376,8 +376,8 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  async show(branch: Branch | null): Promise<void> {
-    await this.#idle("show another conversation", () => this.#show(branch));
+  async show(...of: Parameters<PanelActions["show"]>): Promise<void> {
+    await this.#idle("show another conversation", () => this.#show(...of));
   }
 
   keep(request: string): void {
@@ -701,7 +701,7 @@ export class Screen implements PanelActions {
     return { theme: this.#theme, prefs: this.#prefs.get(), whole: this.#whole, undone: this.#undoneQueries };
   }
 
-  async #show(branch: Branch | null): Promise<void> {
+  async #show(...[branch, at]: Parameters<PanelActions["show"]>): Promise<void> {
     const opened = branch && await this.#opened(branch);
     this.#transcript.clear();
     if (opened === null) {
@@ -709,6 +709,10 @@ export class Screen implements PanelActions {
     }
     const from = this.chat.branch;
     this.chat.show(branch, opened);
+    const found = opened?.turns.find(({ query }) => query.queryId === at?.queryId)?.entries.find((entry) =>
+      entry instanceof (at?.kind === "answer" ? AnswerEntry : RequestEntry)
+    );
+    if (found) this.#transcript.reveal(found);
     this.#userCommands.turn({ from, to: branch });
     if (opened?.turns.some(({ query }) => (query.work?.files ?? 0) > 0)) void this.#readUndone({ isTold: true });
     this.redraw();

@@ -141,10 +141,10 @@ function Hit(
   { item, more, words }: { readonly item: ApiSearchHit; readonly more: string; readonly words: string },
 ): JSX.Element {
   const { branchId, queryId, position, title, kind, snippet, at } = item;
-  const step = position === null || position === undefined ? "" : `&s=${position + 1}`;
+  const step = kind === "answer" ? -1 : (position ?? -1) + 1;
   return (
     <section class="hit">
-      <a href={`#c=${branchId}&q=${queryId}${step}`} onClick={() => elements.viewer.current?.close()}>{title}</a>
+      <a href={`#c=${branchId}&q=${queryId}&s=${step}`} onClick={() => elements.viewer.current?.close()}>{title}</a>
       <small>
         {` ${kind} · ${shortTime(at)}`}
         {more !== "" && ` · ${more}`}

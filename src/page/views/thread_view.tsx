@@ -71,7 +71,7 @@ export async function reveal(queryId: string, step: number): Promise<void> {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);
     if (turn) {
       await drawn();
-      turn.node?.scrollIntoView({ block: "start" });
+      (step < 0 && turn.node?.querySelector(".answer") || turn.node)?.scrollIntoView({ block: "start" });
       if (step > 0) await revealStep(turn, step);
       return;
     }

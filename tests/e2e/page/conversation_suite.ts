@@ -218,6 +218,27 @@ inBrowser("searches all texts, opens the place that was found, filters, renames,
   await page.locator("#list a", { hasText: "Of fruit" }).waitFor({ state: "detached" });
 });
 
+inBrowser("opens an answer that the search has found at the answer", {
+  replies: [final(`quince\n\n${"More of it\n\n".repeat(60)}`), final("Nothing more")],
+}, async ({ page }) => {
+  await ask(page, "What grows?\n".repeat(30));
+  await page.locator(".answer", { hasText: "quince" }).waitFor();
+  await page.locator("#new").click();
+  await ask(page, "Another thing");
+  await page.locator(".answer", { hasText: "Nothing more" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("quince");
+  await page.keyboard.press("Enter");
+  await page.locator(".hit a").click();
+  await page.waitForFunction(`(() => {
+    const answer = document.querySelector(".answer");
+    const { top } = answer?.getBoundingClientRect() ?? {};
+    return answer?.textContent.includes("quince") && top > -1 && top < 200;
+  })()`);
+  const above = await inPage<number>(page, 'document.querySelector(".turn").getBoundingClientRect().top');
+  assert.ok(above < -100, `the request begins at ${above}`);
+});
+
 inBrowser("asks for another token where the server refuses its own, and keeps it out of the address", {
   replies: [final("In again")],
 }, async ({ page, faults }) => {

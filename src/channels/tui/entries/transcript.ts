@@ -74,6 +74,10 @@ export class Transcript {
     if (direction > 0 && this.#top !== null && this.#rowsFrom(this.#top).length <= this.#size.rows) this.#top = null;
   }
 
+  reveal(entry: TranscriptEntry): void {
+    this.#top = { index: this.#entries.indexOf(entry), line: 0 };
+  }
+
   toStart(): void {
     this.#top = { index: 0, line: 0 };
   }

@@ -155,7 +155,8 @@ export class ConversationList extends BasePanel {
   #open(item: FoundItem): void {
     this.leaveFor(async () => {
       const { conversations } = this.parts.session();
-      await this.parts.act.show("snippet" in item ? await conversations.byId(item.conversationId) : item);
+      if ("snippet" in item) await this.parts.act.show(await conversations.byId(item.conversationId), item);
+      else await this.parts.act.show(item);
     });
   }
 

@@ -8,6 +8,7 @@ import {
 import type { Conversation as Branch } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
+import type { SearchHit } from "../../../domain/records/history.ts";
 import type { ExtensionAdmin } from "../../../domain/admin_reports.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
@@ -33,7 +34,8 @@ export interface PanelActions {
   close(): void;
   open(panel: Panel): void;
   tell(text: string): void;
-  show(branch: Branch | null): Promise<void>;
+  /** Shows the end of the conversation, or the request or answer of `at`. */
+  show(branch: Branch | null, at?: Pick<SearchHit, "queryId" | "kind">): Promise<void>;
   fork(at: BranchPoint): Promise<void>;
   rewind(what: Rewinding): Promise<void>;
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;

@@ -57,6 +57,27 @@ Deno.test("panels on the screen: ? shows the sent messages, on 40 columns too, a
   });
 });
 
+Deno.test("panels on the screen: a search hit opens the conversation at the request or the answer with the words", async () => {
+  const long = "more\n\n".repeat(40);
+  const before = async (engine: Engine): Promise<void> => {
+    await engine.ask(`Plant figs\n${long}`);
+    await engine.ask("And now?");
+  };
+  const replies = [final(`A quince\n\n${long}`), final(`${long}The end`)];
+  await withScreen(replies, { place: { continue: true }, before }, async ({ screen }) => {
+    for (const [word, text] of [["quince", /^ *A quince/m], ["figs", /› Plant figs/]] as const) {
+      await screen.until("The end");
+      screen.type("/conversations\r");
+      await screen.until("Enter opens");
+      screen.type(word);
+      await screen.until(`[${word}]`);
+      screen.type(KEYS.enter);
+      await screen.until((shown) => text.test(shown) && !shown.includes("╭─"));
+      screen.type("\x1b[F");
+    }
+  });
+});
+
 Deno.test("panels on the screen: a fork is made at an iteration, and the list of conversations leads back", async () => {
   await withScreen(REPLIES, BEGUN, async ({ screen, engine }) => {
     await screen.until("The second one");
