@@ -135,6 +135,7 @@ function addExtensions(program: Command, context: Context): void {
     "list",
     "list the extensions that load in this workspace, and the other extensions with the reason why they do not load",
   )
+    .addHelpText("after", LIST_MARKS)
     .action(action(context, async () => (await load()).listExtensions));
   add("show", "show an extension: its place, version, prompt, functions and settings")
     .argument("<name>", "namespace or alias of the extension")
@@ -281,3 +282,8 @@ Examples:
 
 Vis never checks for updates on its own. Vis keeps the previous executable next
 to the new one, with the suffix .old. If you run from source, use git pull.`;
+
+const LIST_MARKS = `
+✓ loaded, ○ off, ✗ not loaded. A loaded extension can be inactive, for example
+without a repository or in your home folder. vis prompt shows the functions of
+the active extensions.`;
