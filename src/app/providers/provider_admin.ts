@@ -366,8 +366,9 @@ async function checkedAlone(
   );
 }
 
+/** Returns false if a proxy (407) or Vis itself refused the request, because the service has then not seen the key. */
 function isRefused(error: unknown): error is ProviderError {
-  return error instanceof ProviderError && error.code === "auth";
+  return error instanceof ProviderError && error.code === "auth" && error.status !== null && error.status !== 407;
 }
 
 const REACH_MS = 5_000;

@@ -72,6 +72,25 @@ Deno.test("tryKey() sends a request that needs the key to a service that lists i
     });
   }));
 
+Deno.test("tryKey() takes a refusal of the proxy for no refusal of the key", () =>
+  withFolder(async (home) => {
+    let status = 402;
+    await using server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () => Response.json({ error: { message: "no" } }, { status }),
+    );
+    const providers = [{ name: "own", baseUrl: `http://127.0.0.1:${server.addr.port}/v1` }];
+    const admin = new AppProviderAdmin(await settingsOf({ home, config: { localServers: false, providers } }));
+    assert.deepEqual(await admin.tryKey("own", "a-key", ALWAYS), {
+      state: "refused",
+      found: "status 402: the account has no credit",
+    });
+    status = 407;
+    const trial = await admin.tryKey("own", "a-key", ALWAYS);
+    assert.equal(trial?.state, "unknown");
+    assert.match(trial?.found ?? "", /^Cannot reach .*: the proxy requires a login \(407\)/);
+  }));
+
 Deno.test("tryKey() asks Telegram about the token of a bot, and shows no part of it", () =>
   withFolder(async (home) => {
     const right = `1:${"r".repeat(30)}`;
