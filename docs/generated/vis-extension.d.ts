@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 977099ff28375fa40db3c29f90b201d2c31addc54ba116f7b1aff1d357092419
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 221f5434d331739ca68771c84e38e5b45c74d704b8ee666fe936db9c2c20687a
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -984,9 +984,11 @@ export interface GitSetting {
 }
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-export declare function userGitSettings({ home, gitDir }: {
+/** `system` is the file with the settings of all users. */
+export declare function userGitSettings({ home, gitDir, system }: {
   readonly home: string | null;
   readonly gitDir: string;
+  readonly system?: string | null;
 }): Promise<readonly GitSetting[]>;
 /** Returns the real path of the folder that `.git` is or names, or an absolute path if that folder is missing. */
 export declare function gitFolderOf(top: string): Promise<string | null>;

@@ -78,11 +78,19 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
+/** On Windows, other users of the machine may be able to write to a path of this form. */
+const SYSTEM = Deno.build.os === "windows" ? null : "/etc/gitconfig";
+
+/** `system` is the file with the settings of all users. */
 export async function userGitSettings(
-  { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
+  { home, gitDir, system = SYSTEM }: {
+    readonly home: string | null;
+    readonly gitDir: string;
+    readonly system?: string | null;
+  },
 ): Promise<readonly GitSetting[]> {
   if (!home) return [];
-  const files = [join(home, ".config/git/config"), join(home, ".gitconfig")];
+  const files = [...system === null ? [] : [system], join(home, ".config/git/config"), join(home, ".gitconfig")];
   const read = await Promise.all(files.map((path) => withIncluded(path, { home, gitDir, depth: 0 })));
   return read.flat();
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { parseGitConfig, untilde } from "../../../src/domain/kit/git_config.ts";
+import { join } from "node:path";
+import { parseGitConfig, untilde, userGitSettings } from "../../../src/domain/kit/git_config.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 /** Each file has the names and values that `git config --list` prints for it. */
 const FILES: readonly (readonly [text: string, settings: readonly string[]])[] = [
@@ -29,3 +31,18 @@ Deno.test("untilde() knows the folders of other users", { ignore: Deno.build.os 
   assert.equal(untilde("~nobody-has-this-name/a", "/home/me"), "~nobody-has-this-name/a");
   assert.equal(untilde("a~/b", "/home/me"), "a~/b");
 });
+
+Deno.test("userGitSettings() reads the settings of all users first, with their included files", () =>
+  withFolder(async (home) => {
+    const system = join(home, "system");
+    await Deno.writeTextFile(system, "[commit]\n\tgpgSign = true\n[user]\n\tname = All\n[include]\n\tpath = more\n");
+    await Deno.writeTextFile(join(home, "more"), "[user]\n\temail = all@example.org\n");
+    await Deno.writeTextFile(join(home, ".gitconfig"), "[user]\n\tname = Ada\n");
+    const read = async (of: { readonly system: string | null }) =>
+      (await userGitSettings({ home, gitDir: home, ...of })).map(({ section, key, value }) =>
+        `${section}.${key}=${value}`
+      );
+    const all = ["commit.gpgsign=true", "user.name=All", "user.email=all@example.org"];
+    assert.deepEqual((await read({ system })).filter((one) => !one.startsWith("include")), [...all, "user.name=Ada"]);
+    assert.deepEqual(await read({ system: null }), ["user.name=Ada"]);
+  }));
