@@ -129,6 +129,7 @@ Deno.test("foundByWords() answers whole questions of new users in the first sect
     "run it every night": "guide/questions#how-do-i-use-vis-in-ci",
     "switch off the internet": "guide/questions#how-do-i-allow-npm-install",
     "change the port of the web page": "guide/questions#how-do-i-use-vis-on-my-phone",
+    "read a web page": "guide/questions#how-do-i-add-an-mcp-server-or-search-the-web",
     "delete everything": "guide/questions#how-do-i-delete-conversations",
     "where is the log file": "guide/troubleshooting",
     "hide thinking": "guide/questions#how-do-i-change-the-theme",
