@@ -310,7 +310,7 @@ async function cutAt(
 ): Promise<StoredQuery> {
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;
-  const { queryId, conversationId, branchId, text, model, createdAt, steered } = query;
+  const { queryId, conversationId, branchId, text, model, createdAt, steered, only, images } = query;
   const { nextAt, ms, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
   const work = await recordedWork(content, { queryId, position });
   return {
@@ -319,7 +319,8 @@ async function cutAt(
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after step ${iterations}`, ...work.text === "" ? [] : [work.text]],
     work,
-    ...query.only ? { only: query.only } : {},
+    ...only ? { only } : {},
+    ...images ? { images } : {},
     ...{ running: false, status: "interrupted", reason: "forked" },
     ...{ answer: "", answerType: "text", confidence: null },
     ...(nextAt === undefined ? {} : { forkedAt: nextAt }),
@@ -327,7 +328,7 @@ async function cutAt(
 }
 
 function storedQuery(content: Content, row: QueryRow): StoredQuery {
-  const soul = fromJson<{ query: string }>(content.text(row.soulMetadata ?? "{}"));
+  const soul = fromJson<ExtrasMetadata & { query: string }>(content.text(row.soulMetadata ?? "{}"));
   const facts = fromJson<QueryMetadata>(content.text(row.metadata ?? "{}"));
   const known = {
     queryId: row.queryId,
@@ -349,6 +350,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     ...(facts.temporary ? { temporary: true as const } : {}),
     ...(facts.work ? { work: facts.work } : {}),
     ...(facts.only && READING_MODES.includes(facts.only) ? { only: facts.only } : {}),
+    ...(soul.images?.length ? { images: soul.images.length } : {}),
   };
   const { status } = row;
   if (status === "running") {

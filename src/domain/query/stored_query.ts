@@ -6,6 +6,8 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly conversationId: string;
   readonly branchId: string;
   readonly text: string;
+  /** The number of images of the request, if any. */
+  readonly images?: number;
   readonly model: string;
   readonly createdAt: number;
   readonly steered: readonly SteeredMessage[];

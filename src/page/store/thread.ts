@@ -1,4 +1,4 @@
-import { moreRequest, type ReadingMode } from "../../domain/query/outcomes.ts";
+import { moreRequest } from "../../domain/query/outcomes.ts";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
@@ -28,7 +28,7 @@ import {
   serverFacts,
   tellTabs,
 } from "./state.ts";
-import { type OnlyReads, Turn } from "./turn.ts";
+import { type OnlyReads, type RequestKind, Turn } from "./turn.ts";
 
 const SSE = { accept: "text/event-stream" };
 const LOOK_MS = 1500, UNDO_LOOKS = 3;
@@ -135,7 +135,7 @@ class Thread {
     await drawn();
     this.scroller?.toEnd();
     await placed();
-    if (running) await this.#follow(running.text, running, { plan: planOf(running, found), only: running.only });
+    if (running) await this.#follow(running.text, running, planOf(running, found));
   }
 
   async more(): Promise<void> {
@@ -177,7 +177,7 @@ class Thread {
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     const kind = only ?? (choices.plan.value ? "plan" : undefined);
-    await this.#run({ text, only: kind }, shown, async () => {
+    await this.#run(text, { only: kind, images: images.length }, shown, async () => {
       const body = {
         ...{ request: text, approvals: "ask", ...chosen() },
         ...(only ? { [only]: true } : {}),
@@ -239,7 +239,7 @@ class Thread {
     if (this.running.value) return;
     const { plan: _notAgain, ...given } = chosen();
     const body = { queryId: turn.queryId, approvals: "ask", ...given };
-    await this.#run({ text: turn.request, only: turn.only }, this.#shown, async () => {
+    await this.#run(turn.request, turn, this.#shown, async () => {
       const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
       const branch = response.headers.get("x-vis-conversation");
       if (branch !== this.#branch) location.hash = `c=${branch}`;
@@ -254,7 +254,8 @@ class Thread {
     const { plan: _asBefore, maxIterations: _fixed, ...given } = chosen();
     const body = { queryId: turn.queryId, more: true, approvals: "ask", ...given };
     await this.#run(
-      { text: moreRequest(turn.request), only: turn.only },
+      moreRequest(turn.request),
+      turn,
       this.#shown,
       () => request(this.#path("retry"), { method: "POST", body, headers: SSE }),
     );
@@ -335,7 +336,8 @@ class Thread {
   }
 
   async #run(
-    { text, only }: { readonly text: string; readonly only?: ReadingMode | undefined },
+    text: string,
+    { only, images }: RequestKind,
     shown: AbortController,
     ask: () => Promise<Response>,
   ): Promise<void> {
@@ -347,7 +349,7 @@ class Thread {
     tellTabs();
     this.#changed();
     if (shown !== this.#shown) return await response.body?.cancel();
-    await this.#follow(text, { response }, { only });
+    await this.#follow(text, { response, only, images });
     tellTabs();
     // The conversation may have a title now, and a late message may have become a request.
     await this.#changedElsewhere();
@@ -372,20 +374,20 @@ class Thread {
     }
     if (query && newest === facts.running) {
       this.#opened(facts.title, facts);
-      return await this.#follow(query.text, query, { plan: planOf(query, found), only: query.only });
+      return await this.#follow(query.text, query, planOf(query, found));
     }
     await this.open(id);
   }
 
   async #follow(
     text: string,
-    from: Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response },
-    { plan = [], only }: { readonly plan?: readonly PlanItem[]; readonly only?: ReadingMode | undefined } = {},
+    from: RequestKind & (Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response }),
+    plan: readonly PlanItem[] = [],
   ): Promise<void> {
     const shown = this.#shown;
     const conversation = this.id.value ?? "";
     const isElsewhere = !("response" in from) && this.facts.value?.runningElsewhere === true;
-    const turn = new Turn(conversation, text, { isElsewhere, only });
+    const turn = new Turn(conversation, text, from, isElsewhere);
     turn.plan.value = plan;
     turn.begin("createdAt" in from ? from.createdAt : Date.now());
     this.turns.value = [...this.turns.value, turn];

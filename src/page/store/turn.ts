@@ -29,6 +29,11 @@ interface SentMeanwhile {
 
 export type OnlyReads = Exclude<ReadingMode, "aside">;
 
+export interface RequestKind {
+  readonly only?: ReadingMode | undefined;
+  readonly images?: number | undefined;
+}
+
 export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
@@ -56,26 +61,27 @@ export class Turn {
 
   queryId: string | null = null;
 
-  /** If true, another process runs the query, and the events of the query come from the database. */
-  readonly isElsewhere: boolean;
   /** The value is undefined for requests that may change files. */
   readonly only: ReadingMode | undefined;
+  readonly images: number | undefined;
 
+  /** If `isElsewhere` is true, another process runs the query, and its events come from the database. */
   constructor(
     readonly conversation: string,
     readonly request: string,
-    { isElsewhere = false, only }: { readonly isElsewhere?: boolean; readonly only?: ReadingMode | undefined } = {},
+    { only, images }: RequestKind,
+    readonly isElsewhere = false,
   ) {
-    this.isElsewhere = isElsewhere;
     this.only = only;
+    this.images = images;
   }
 
   static ended(
     conversation: string,
-    query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
+    query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only" | "images">,
     plan: readonly PlanItem[],
   ): Turn {
-    const turn = new Turn(conversation, query.text, { only: query.only });
+    const turn = new Turn(conversation, query.text, query);
     turn.queryId = query.queryId;
     turn.plan.value = plan;
     turn.steered.value = query.steered.map(({ text, iteration }) => ({ text, step: iteration }));

@@ -29,6 +29,7 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
       <div class="asked">
         <LongText text={turn.request} />
         {turn.only && <small>{turn.only}</small>}
+        {!!turn.images && <small>{plural(turn.images, "image")}</small>}
       </div>
       <div class="done">
         <Meanwhile messages={before} />

@@ -288,6 +288,9 @@ inBrowser("attaches images by choice, paste and drop, removes one, and sends the
   assert.equal(asked?.messages.flatMap((message) => "images" in message ? message.images ?? [] : []).length, 3);
   assert.match(asked?.texts.join("\n") ?? "", /See the attached images\./);
   assert.equal(await page.locator("#attached").count(), 0);
+  assert.equal(await page.locator(".asked small").textContent(), "3 images");
+  await page.reload();
+  assert.equal(await page.locator(".asked small").textContent(), "3 images");
 });
 
 inBrowser(

@@ -5,7 +5,7 @@ import type { Iteration } from "../../../src/page/store/api.ts";
 import { shownStored, storedSteps, Turn } from "../../../src/page/store/turn.ts";
 
 Deno.test("Turn shows the last lines of a running call until it has ended, and the list of tasks", () => {
-  const turn = new Turn("c", "Build it");
+  const turn = new Turn("c", "Build it", {});
   const take = (event: object): void => {
     const envelope = { seq: 1, at: 1, queryId: "q", iteration: 1 };
     turn.take({ ...envelope, ...event } as unknown as QueryEvent);

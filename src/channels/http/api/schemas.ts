@@ -17,6 +17,7 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
     'The answer, or the reason why it is missing; "" while the query runs, and of a query that a fork cut',
   ),
   text: z.string(),
+  images: z.number().int().optional().describe("Number of the images that the request has"),
   model: z.string().describe("The model of the query"),
   running: z.boolean().describe("Whether the query runs, in this server or in another process"),
   question: z.string().optional().describe(

@@ -83,6 +83,7 @@ Deno.test("messages: context, images, schema and budget reach the query", async 
   assert.match(text, /variable context holds context of the request/);
   assert.match(text, /\/9\b|of 9\b|9 iterations/);
   assert.ok(asked?.messages.some((message) => "images" in message && (message.images?.length ?? 0) === 1));
+  assert.equal((await queries(rig, id))[0].images, 1);
 });
 
 Deno.test("messages: a request that send refuses is a problem, and is not stored", async () => {
