@@ -150,7 +150,7 @@ async function restoreDatabase(
     refuseDamaged(db, { doing: `restore ${from}`, advice: "restore another backup", path: from, schema });
     await ensureFolder(dirname(path));
     const bytes = await copyDatabase(db, { target: partial, like: path, mode: await modeOf(path) });
-    const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
+    const keptAs = await replace(path, { partial, kept: `${path}.before-restore-${stamp(now())}` });
     return { path, bytes, keptAs, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
     await rm(partial, { force: true });
@@ -162,7 +162,7 @@ async function restoreDatabase(
 
 async function replace(
   path: string,
-  { partial, aside }: { readonly partial: string; readonly aside: string },
+  { partial, kept }: { readonly partial: string; readonly kept: string },
 ): Promise<string | null> {
   if (!await exists(path)) {
     await dropLog(path);
@@ -172,6 +172,7 @@ async function replace(
   const lock = lockAlone(path);
   const release = lock === null ? () => {} : closeOnce(lock);
   try {
+    const aside = await freeName(kept);
     await renameOver(path, aside, { release });
     // A log remains if SQLite cannot open the file, and moves with the file.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
@@ -184,6 +185,13 @@ async function replace(
   } finally {
     release();
   }
+}
+
+/** Two restores can have the same second, and a rename would replace the database that the first one kept. */
+async function freeName(path: string): Promise<string> {
+  let name = path;
+  for (let count = 2; await exists(name); count++) name = `${path}-${count}`;
+  return name;
 }
 
 function lockAlone(path: string): DatabaseSync | null {

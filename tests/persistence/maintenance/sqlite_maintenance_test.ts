@@ -76,6 +76,21 @@ Deno.test("restore() replaces the database by a backup and keeps the old file wi
   });
 });
 
+Deno.test("restore() keeps the old files of two restores in the same second", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    await filled(store, "alpha");
+    const { path: copy } = await care.backup(join(folder, "copy.db"));
+    const later = await filled(store, "later");
+    await store.close();
+    const [first, second] = [await care.restore(copy), await care.restore(copy)];
+    assert.equal(second.keptAs, `${first.keptAs}-2`);
+    const old = await openStore({ path: first.keptAs ?? "" });
+    assert.ok(await old.query(later.queryId));
+    await old.close();
+  });
+});
+
 Deno.test("restore() is refused while another process has the database open, and changes no file", async () => {
   await withDatabasePath(async (path, folder) => {
     const { store, care } = await opened(path);
