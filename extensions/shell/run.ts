@@ -352,7 +352,9 @@ async function approved(
       "run it again",
     );
   }
-  const hideSecrets = { except: seen, instead: INSTEAD };
+  // Git must not store the line of explanation in place of a file.
+  const mayStore = [...repositories, ...paths].some((path) => path.split("/").includes(".git"));
+  const hideSecrets = { except: seen, instead: mayStore ? null : INSTEAD };
   if (env.onlyReads) return { hideSecrets, network: false, write: [], whole: true, all: false };
   return {
     hideSecrets,
@@ -706,10 +708,12 @@ export function wallHint(
       people: `${cause}\n${OPENS_NETWORK} open the network for all commands`,
     };
   }
-  const secret = secretIn(lines, { workspace, root, secrets });
+  const fixed = secretIn(lines.filter((line) => FIXED.test(line)), { workspace, root, secrets });
+  const secret = fixed ?? secretIn(denied, { workspace, root, secrets });
   if (secret !== null) {
-    const cause = `Commands cannot change the secret file ${secret}`;
-    return { model: `${cause}: fs.writeFile or {secrets: [${JSON.stringify(secret)}]} asks the user`, people: cause };
+    const cause = `Commands cannot ${fixed === null ? "read" : "change"} the secret file ${secret}`;
+    const way = fixed === null ? `git add -A -- ':!*${basename(secret)}' leaves it out, and` : "fs.writeFile or";
+    return { model: `${cause}: ${way} {secrets: [${JSON.stringify(secret)}]} asks the user`, people: cause };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
     const other = otherRepository(lines, { workspace, root, line, cwd });
@@ -780,7 +784,7 @@ function secretIn(
   lines: readonly string[],
   { workspace, root, secrets }: Required<Pick<EnvironmentView, "workspace" | "root" | "secrets">>,
 ): string | null {
-  const names = lines.filter((line) => FIXED.test(line)).flatMap((line) => line.match(NAMES) ?? []);
+  const names = lines.flatMap((line) => line.match(NAMES) ?? []);
   const paths = names.map((name) => resolve(workspace, name)).filter((path) => isWithin(path, root));
   return paths.map((path) => relative(workspace, path)).find((path) => isSecretFile(path, secrets)) ?? null;
 }

@@ -55,8 +55,9 @@ export interface SpawnOptions {
    * overrides the setting for commands. */
   readonly network?: boolean;
   /** Vis hides the secret files of the workspace, except these paths, which are absolute or relative to the workspace. On
-   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. */
-  readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
+   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. With null, and on macOS,
+   * an attempt to read a hidden file is an error. */
+  readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string | null };
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;

@@ -191,6 +191,45 @@ Deno.test("LinuxWall.spawn() hides only secret files that git does not track", {
   }, { secrets: SECRET_PATTERNS });
 });
 
+Deno.test("git stores no hidden file that a command cannot read", { ignore: !mayMake }, async () => {
+  for (const format of ["sha1", "sha256"]) {
+    await place(async ({ wall, workspace }) => {
+      const put = async (path: string, text: string) => await Deno.writeTextFile(`${workspace}/${path}`, text);
+      const git = async (...args: readonly string[]): Promise<string> => {
+        const { success, stdout } = await new Deno.Command("git", { args: ["-C", workspace, ...args] }).output();
+        assert.ok(success, args.join(" "));
+        return new TextDecoder().decode(stdout);
+      };
+      const own = ["-c", "user.name=a", "-c", "user.email=a@b.c"];
+      await Deno.remove(`${workspace}/.git`, { recursive: true });
+      await git("init", "--quiet", `--object-format=${format}`);
+      for (const path of [".env", "a.txt"]) await put(path, "one\n");
+      await git("add", "-f", ".env", "a.txt");
+      await git(...own, "commit", "--quiet", "--message=one");
+      for (const path of [".env", "a.txt", "new.pem"]) await put(path, "second\n");
+      const ran = async (script: string): Promise<string> => {
+        const { stderr } = await wall.spawn(
+          workspace,
+          sh(`set -e; git() { command git ${own.join(" ")} "$@"; }; ${script}`),
+          {
+            ...{ loopback: "c", write: [workspace, `${workspace}/.git`], hideSecrets: { except: [], instead: null } },
+          },
+        );
+        return stderr;
+      };
+      for (
+        const script of ["git commit -am two", "git add -A", "git add new.pem", "git stash", "git update-index .env"]
+      ) {
+        assert.match(await ran(script), /"(?:\.env|new\.pem)"\): Permission denied/, script);
+      }
+      await ran("git add -A -- ':!*.env' ':!*.pem'; git commit -qm two");
+      assert.equal(await git("show", "HEAD:a.txt"), "second\n");
+      assert.equal(await git("show", "HEAD:.env"), "one\n");
+      assert.equal(await git("status", "--short"), " M .env\n?? new.pem\n");
+    }, { secrets: SECRET_PATTERNS });
+  }
+});
+
 Deno.test("commands read an added folder without its secret files, and change nothing there", { ignore }, async () => {
   await withFolder(async (folder) => {
     const lib = `${folder}/lib`, tools = `${folder}/tools`;

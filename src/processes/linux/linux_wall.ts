@@ -143,7 +143,10 @@ export class LinuxWall {
           keep: [...keep, ...hidden.links],
         });
       }
-      if (hidden.files.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), hideSecrets?.instead ?? "");
+      if (hidden.files.length > 0) {
+        const { instead = "" } = hideSecrets ?? {};
+        await Deno.writeTextFile(join(folder, HIDDEN_NAME), instead ?? "", instead === null ? { mode: 0 } : {});
+      }
       await makeHome(folder, { links: machine.packages, home: this.#options.home, root });
       await made.begin();
       const changes = own.write.some(({ path }) => isWithin(path, root));

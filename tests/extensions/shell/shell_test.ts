@@ -343,12 +343,19 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
+    assert.deepEqual(asked.at(-1)![1].hideSecrets, HIDE);
     await run(env, "npm ci", { write: [".git/hooks", ".git"] });
     assert.deepEqual(questions.splice(0), ["commands that change this repository's history and settings"]);
     assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/.git`]);
     await run(env, "git -C lib commit", { write: ["lib/.git"] });
     assert.deepEqual(questions.splice(0), ["commands that change the repository lib's history and settings"]);
     assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/lib/.git`]);
+    // Git could store the line of explanation.
+    assert.deepEqual(asked.at(-1)![1].hideSecrets, { ...HIDE, instead: null });
+    await Deno.mkdir(`${root}/other/.git`);
+    await run(env, "git -C ../other commit", { write: ["../other/.git"] });
+    assert.deepEqual(asked.at(-1)![1].hideSecrets, { ...HIDE, instead: null });
+    questions.splice(0);
     await Deno.writeTextFile(`${root}/one.txt`, "");
     await run(env, "echo > ../one.txt", { write: ["../one.txt"] });
     assert.deepEqual([requests.at(-1)?.what, questions.splice(0)], [

@@ -117,7 +117,7 @@ Deno.test("wallHint() names git.init and the held names where a command cannot m
   });
 });
 
-Deno.test("wallHint() names the secret file that a command could not change", () => {
+Deno.test("wallHint() names the secret file that a command could not change or read", () => {
   const view = { config: {}, workspace: "/home/me/project", secrets: [".env*", "!.env.example"] };
   for (
     const line of [
@@ -130,6 +130,12 @@ Deno.test("wallHint() names the secret file that a command could not change", ()
     assert.equal(people, "Commands cannot change the secret file .env");
     assert.equal(model, `${people}: fs.writeFile or {secrets: [".env"]} asks the user`);
   }
+  const unread = wallHint(view, `error: open("a/.env"): Permission denied\nerror: unable to index file 'a/.env'`);
+  assert.equal(unread?.people, "Commands cannot read the secret file a/.env");
+  assert.equal(
+    unread.model,
+    `${unread.people}: git add -A -- ':!*.env' leaves it out, and {secrets: ["a/.env"]} asks the user`,
+  );
   assert.doesNotMatch(wallHint(view, "touch: /etc/.env: Read-only file system")?.people ?? "", /secret/);
   assert.doesNotMatch(
     wallHint(view, "mv: cannot move '.git' to '.env.example': Device or resource busy")?.people ?? "",
