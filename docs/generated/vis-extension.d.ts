@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 221f5434d331739ca68771c84e38e5b45c74d704b8ee666fe936db9c2c20687a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3d6f2b82b864989620433efe6b2ca91f704320da3c2234c699d6077eaf73e620
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -310,10 +310,11 @@ export interface SpawnOptions {
    * overrides the setting for commands. */
   readonly network?: boolean;
   /** Vis hides the secret files of the workspace, except these paths, which are absolute or relative to the workspace. On
-   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. */
+   * Linux, hiding needs namespaces, and the program reads `instead` in place of a hidden file. With null, and on macOS,
+   * an attempt to read a hidden file is an error. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
-    readonly instead: string;
+    readonly instead: string | null;
   };
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
