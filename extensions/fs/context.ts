@@ -35,6 +35,8 @@ export interface SecretFile {
   readonly place: { readonly path: string; readonly real: string };
   readonly action: string;
   readonly isChange?: boolean;
+  /** The model sees the text. Without `isChange`, this holds by default. */
+  readonly isRead?: boolean;
 }
 
 interface Seen {

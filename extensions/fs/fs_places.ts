@@ -13,7 +13,7 @@ import { undoneByUser } from "./change/undo_changes.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { below, FolderGuard, OutsideWorkspace } from "./confine.ts";
 import { type FsContext, ReadLedger, type SecretFile } from "./context.ts";
-import { askForUnasked } from "./read/read_place.ts";
+import { askForError } from "./read/read_place.ts";
 import { Kernel } from "./tree/kernel.ts";
 import { KernelTree } from "./tree/kernel_tree.ts";
 import { PathTree } from "./tree/path_tree.ts";
@@ -176,14 +176,13 @@ export function addedTree(folder: string): Tree {
   return kernel ? new KernelTree(kernel, folder, { isAdded: true }) : new PathTree(folder, { isAdded: true });
 }
 
-/** An error may contain the text of a secret file, so Vis asks the user before the model gets the error. */
 async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
   const context = { ...given, unasked: new Map<string, SecretFile>() };
   try {
     return await make(context);
   } catch (error) {
     context.signal?.throwIfAborted();
-    if (!(error instanceof OutsideWorkspace)) await askForUnasked(context);
+    if (!(error instanceof OutsideWorkspace)) await askForError(context);
     throw error;
   }
 }

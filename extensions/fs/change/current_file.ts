@@ -2,7 +2,16 @@ import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
 import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
-import { INSTEAD, knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
+import {
+  INSTEAD,
+  isHiddenSecret,
+  knownEncoding,
+  openFile,
+  readWhole,
+  rememberFile,
+  textOf,
+  tooLarge,
+} from "../read/read_place.ts";
 import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
 import { type Facts, sha256Of } from "../tree/tree.ts";
 import { advised, type DecodedText, decodeText, reasonOf } from "@vis/extension";
@@ -116,6 +125,7 @@ export async function written(
   { named = path, isOwn = false, ...encodings }: Encodings & { readonly named?: string; readonly isOwn?: boolean } = {},
 ): Promise<Written> {
   const bytes = after?.kind === "file" ? after.bytes : null;
+  const isHidden = !isOwn && await isHiddenSecret(context, { path: named, real: path });
   if (bytes) {
     const info = context.tree.look(path);
     if (info) {
@@ -129,7 +139,7 @@ export async function written(
   return {
     path: named,
     bytes: bytes?.length ?? 0,
-    diff: await diffOf({ path, before, after }, encodings),
+    diff: withoutLines(await diffOf({ path, before, after }, encodings), { isHidden }),
   };
 }
 
@@ -148,6 +158,14 @@ export async function diffOf(
   return old === undefined || next === undefined
     ? `Binary file ${path} ${now === null ? "removed" : "replaced"}\n`
     : await unifiedDiff(path, { before: old, after: next });
+}
+
+/** The reader of the diff may not see the lines of a hidden file. */
+export function withoutLines(diff: string, { isHidden }: { readonly isHidden: boolean }): string {
+  const [head = ""] = /^--- .*\n\+\+\+ .*\n/.exec(diff) ?? [];
+  if (!isHidden || head === "") return diff;
+  const [added, removed] = ["+", "-"].map((sign) => diff.slice(head.length).match(RegExp(`^[${sign}]`, "gm")) ?? []);
+  return `${head}… the lines of this secret file are left out, with +${added?.length} −${removed?.length} lines\n`;
 }
 
 const CONFLICTS =
@@ -223,16 +241,18 @@ function hidden(diff: string): string {
 
 const MAX_FILES = 20;
 
-interface Changed extends Pick<ChangeItem, "before" | "after"> {
+interface Changed extends Pick<ChangeItem, "path" | "before" | "after"> {
   readonly named: string;
   readonly encoding?: string | undefined;
 }
 
 /** The parser may not support the language of a file, so a fault that the file already had gets no note. */
-export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
+export async function noteFaults(context: FsContext, items: readonly Changed[]): Promise<void> {
+  const { note, sourceFault, signal } = context;
   if (!sourceFault) return;
-  for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {
+  for (const { path, named, before, after, encoding } of items.slice(0, MAX_FILES)) {
     signal?.throwIfAborted();
+    if (await isHiddenSecret(context, { path: named, real: path })) continue;
     const text = fileText(after, encoding);
     const fault = text === null ? null : await sourceFault(named, text);
     if (text === null || fault === null) continue;

@@ -4,6 +4,7 @@ import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
+import { revealAt } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
 import { advised, Pace, retold } from "@vis/extension";
@@ -43,6 +44,10 @@ export async function movePath(
   const made = gone.map(({ path, before }) => (
     { path: `${target.real}${path.slice(place.real.length)}`, before: null, after: before }
   ));
+  for (const { path } of gone) {
+    const to = `${target.real}${path.slice(place.real.length)}`;
+    revealAt(context, { path: to, real: to }, path);
+  }
   const moves = [{ from: place.real, to: target.real }], targets: string[] = [];
   const crosses = regionOf(context, place.real) !== regionOf(context, target.real);
   for (const { path, after } of crosses ? made : []) {

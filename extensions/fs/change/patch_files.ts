@@ -5,6 +5,7 @@ import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { parsePatch, type PatchPart } from "../patch/parse_patch.ts";
+import { revealAt } from "../read/read_place.ts";
 import { type FileFormat, UTF_8 } from "../text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { changeFiles, takeSnapshot } from "./change_files.ts";
@@ -134,6 +135,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft, 
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
+  if (source && source !== target) revealAt(context, target.place, source.place.real);
   const isMoved = part.diff !== null && from !== to;
   const old = source && (isMoved ? source.start ?? source.after : source.after);
   if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });

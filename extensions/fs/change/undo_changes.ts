@@ -9,11 +9,11 @@ import {
 } from "../checkpoints.ts";
 import { addedFolderOf, confineEntryForWrite } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { askForSecret } from "../read/read_place.ts";
+import { askForSecret, isHiddenSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
-import { diffOf, type Written, written } from "./current_file.ts";
+import { diffOf, withoutLines, type Written, written } from "./current_file.ts";
 import { advised, Pace, reasonOf, someOf, type UndoneChange } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
@@ -68,7 +68,7 @@ export async function undoChanges(
     if (before?.kind !== "file" && after?.kind !== "file") continue;
     await askForSecret(context, {
       place: { path, real: path },
-      action: "show the changes of",
+      action: choice.redo ? "redo changes of" : "undo changes of",
       isChange: !dryRun,
       isOther: after !== null,
     });
@@ -181,9 +181,10 @@ export async function committedFiles(
 }
 
 export async function undoneByUser(
-  { checkpoints, conversationId, source: { queryId } }: Pick<FsContext, "checkpoints" | "conversationId" | "source">,
+  context: FsContext,
   { seen, since }: { readonly seen: Set<string>; readonly since: number },
 ): Promise<readonly UndoneChange[]> {
+  const { checkpoints, conversationId, source: { queryId } } = context;
   const undone: UndoneChange[] = [];
   for (const one of await checkpoints?.unseen(seen, { since }) ?? []) {
     const redo = one.change === "redo";
@@ -199,7 +200,9 @@ export async function undoneByUser(
         [before, after].map((state) => checkpoints.load(state).catch(() => undefined)),
       );
       const isKnown = from !== undefined && to !== undefined;
-      undone.push({ path, redo, diff: isKnown ? await diffOf({ path, before: from, after: to }) : "" });
+      const isHidden = await isHiddenSecret(context, { path, real: path });
+      const diff = isKnown ? withoutLines(await diffOf({ path, before: from, after: to }), { isHidden }) : "";
+      undone.push({ path, redo, diff });
     }
   }
   return undone;

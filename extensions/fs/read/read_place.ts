@@ -20,7 +20,7 @@ export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
 /** The caller closes the file. With `isChange`, the question about a secret file may wait until it can show the
- * change. */
+ * change, and its answer does not show the text to the model. */
 export async function openFile(
   context: FsContext,
   { place, action, isChange = false }: {
@@ -40,7 +40,7 @@ export async function openFile(
   const file = { place, action, isChange };
   refuseKeyFile(context, file);
   if (!isChange || !context.unasked) await askForSecret(context, file);
-  else if (await needsQuestion(context, file)) context.unasked.set(place.real, file);
+  else if (isSecretPlace(context, place)) context.unasked.set(place.real, file);
   await context.fileRead?.(place.real);
   try {
     return context.tree.open(place.real);
@@ -226,6 +226,7 @@ export async function askForUnasked(
   unasked?.clear();
   if (conversationId === "") return;
   for (const file of files) {
+    if (!await needsQuestion(context, file)) continue;
     const shown = await changeOf(file.place.real);
     if (shown !== null && shown.length > MOST_SHOWN) {
       throw advised(
@@ -237,6 +238,21 @@ export async function askForUnasked(
       );
     }
     await askAbout(context, file, shown);
+  }
+}
+
+/** The model could read the text of a secret file in the new place, so the question is also about reading. */
+export function revealAt(context: FsContext, to: Pick<SecretFile["place"], "path" | "real">, from: string): void {
+  const file = context.unasked?.get(from);
+  if (file && !isSecretPlace(context, to)) context.unasked?.set(from, { ...file, isRead: true });
+}
+
+/** An error of these actions may contain the text of the file, which the model then reads. */
+const EXPLAINED = ["edit", "patch"];
+
+export async function askForError(context: FsContext): Promise<void> {
+  for (const { place, action } of context.unasked?.values() ?? []) {
+    if (EXPLAINED.includes(action)) await askForSecret(context, { place, action: `explain the failed ${action} of` });
   }
 }
 
@@ -257,12 +273,19 @@ function optionFor(context: FsContext, place: SecretFile["place"]): string {
   return commandText(words, {});
 }
 
-function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
+function questionAbout(
+  { place, action, isChange = false, isRead = !isChange }: SecretFile,
+  shown: string | null = null,
+) {
+  const { path, real } = place, uses = [...isRead ? ["reading"] : [], ...isChange ? ["changing"] : []];
   return {
-    what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,
+    what: `${action} ${path}, which may hold keys${isRead ? ": the model and its service see the text" : ""}`,
     ...shown === null || shown === "" ? {} : { change: shown },
     why: "",
-    scope: isChange ? `changing ${place.real}` : `reading ${place.real}`,
-    scopes: [isChange ? `changes of the secret file ${place.real}` : `the secret file ${place.real}`],
+    scope: `${uses.join(" and ")} ${real}`,
+    scopes: [
+      ...isRead ? [`the secret file ${real}`] : [],
+      ...isChange ? [`changes of the secret file ${real}`] : [],
+    ],
   };
 }

@@ -105,7 +105,7 @@ Deno.test("the question about a change of a secret file shows its new lines, and
     await assert.rejects(workspace.call(name, ...args), /may hold keys, and the user said no/, name);
     assert.match(
       asked.texts.pop() ?? "",
-      /the text\n--- a\/\.env\n\+\+\+ b\/\.env\n@@ -2,1 \+2,1 @@\n-\[not shown\]\n\+KEY=4\n$/,
+      /may hold keys\n--- a\/\.env\n\+\+\+ b\/\.env\n@@ -2,1 \+2,1 @@\n-\[not shown\]\n\+KEY=4\n$/,
       name,
     );
   }
@@ -123,7 +123,7 @@ Deno.test("a lasting approval to read a secret file allows no change of it, and 
     ["edit", ".env", { old: "1", new: "2" }],
     ["writeFile", ".env", "KEY=3\n"],
     ["patch", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=1\n+KEY=2\n"],
-    ["move", ".env", "plain.txt"],
+    ["move", ".env", ".env.old"],
     ["remove", ".env"],
   ];
   for (const [name, ...args] of changes) {
@@ -136,10 +136,47 @@ Deno.test("a lasting approval to read a secret file allows no change of it, and 
   assert.deepEqual(asked.questions, []);
   await assert.rejects(workspace.call("readFile", ".env"), /may hold keys/);
   asked.lasting = ["reading .env"];
-  await assert.rejects(workspace.call("undo"), /Cannot show the changes of \.env: it may hold keys/);
+  await assert.rejects(workspace.call("undo"), /Cannot undo changes of \.env: it may hold keys/);
   asked.lasting = ["changing .env"];
   await workspace.call("undo");
   assert.deepEqual(asked.questions, ["reading .env", "changing .env"]);
+});
+
+Deno.test("an approval to change a secret file does not give its text to the model", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  asked.lasting = ["changing .env"];
+  const shown = "the lines of this secret file are left out, with";
+  const changes: readonly (readonly [counts: string, name: string, ...unknown[]])[] = [
+    ["+1 −1", "writeFile", ".env", "MINE=1\n"],
+    ["+1 −1", "undo"],
+    ["+1 −1", "undo", { redo: true }],
+    ["+1 −1", "undo"],
+    ["+1 −1", "edit", ".env", { old: "1", new: "2" }],
+    ["+1 −1", "patch", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=2\n+KEY=3\n"],
+  ];
+  for (const [counts, name, ...args] of changes) {
+    const [{ diff }] = [await workspace.call(name, ...args)].flat();
+    assert.equal(diff, `--- a/.env\n+++ b/.env\n… ${shown} ${counts} lines\n`, name);
+  }
+  await workspace.call("remove", ".env");
+  const [back] = await workspace.call("undo");
+  assert.equal(back.diff, `--- /dev/null\n+++ b/.env\n… ${shown} +1 −0 lines\n`);
+  const told: readonly (readonly [scope: string, name: string, ...unknown[]])[] = [
+    ["reading and changing .env", "move", ".env", "plain.txt"],
+    ["reading and changing .env", "patch", "diff --git a/.env b/plain.txt\nrename from .env\nrename to plain.txt\n"],
+    ["reading and changing .env", "patch", "diff --git a/.env b/plain.txt\ncopy from .env\ncopy to plain.txt\n"],
+    ["reading .env", "edit", ".env", { old: "KEY=9", new: "x" }],
+    ["reading .env", "patch", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=9\n+KEY=3\n"],
+  ];
+  for (const [scope, name, ...args] of told) {
+    const refused = await workspace.refusal(name, ...args);
+    assert.match(refused, /may hold keys, and the user said no/, name);
+    assert.doesNotMatch(refused, /KEY/);
+    assert.equal(asked.questions.pop(), scope);
+  }
+  asked.lasting = ["changing .env", "reading .env"];
+  assert.match((await workspace.call("edit", ".env", { old: "3", new: "4" })).diff, /-KEY=3\n\+KEY=4/);
 });
 
 Deno.test("a change of a secret file that cannot be made asks before its error reveals the text", async () => {
@@ -174,7 +211,7 @@ Deno.test("fs.undo() asks before it brings the text of a removed secret file bac
   await workspace.call("remove", ".env");
   asked.answer = false;
   await workspace.call("writeFile", ".env", "MINE=1\n");
-  await assert.rejects(workspace.call("undo", { steps: 2 }), /Cannot show the changes of \.env: it may hold keys/);
+  await assert.rejects(workspace.call("undo", { steps: 2 }), /Cannot undo changes of \.env: it may hold keys/);
   asked.answer = true;
   await workspace.call("undo", { steps: 2 });
   asked.answer = false;
@@ -204,7 +241,7 @@ Deno.test("fs refuses a secret file without a user to ask, and undo shows none t
   asked.answer = true;
   await workspace.call("remove", ".env");
   asked.answer = false;
-  await assert.rejects(workspace.call("undo"), /Cannot show the changes of \.env: it may hold keys/);
+  await assert.rejects(workspace.call("undo"), /Cannot undo changes of \.env: it may hold keys/);
   const { approve: _approve, ...alone } = workspace.env;
   Object.assign(workspace.env, alone, { approve: undefined });
   await assert.rejects(
