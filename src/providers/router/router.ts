@@ -171,21 +171,20 @@ export class Router {
     const asking = { request, options: { ...options, onAttempt }, tokens, attempts, retries };
     const fitting = () =>
       fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens });
-    let routes = fitting(), known: ProviderError | null = null, { signal: replaced } = this.#replaced;
+    const never = new AbortController().signal, replacing = () => request.model ? never : this.#replaced.signal;
+    let routes = fitting(), known: ProviderError | null = null, replaced = replacing();
     for (let tries = this.#attempts;; tries = 1) {
       const round = await this.#round(routes, { asking: { ...asking, replaced }, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
-      if (replaced.aborted && !round.shown && !request.model && mayRetry(options)) {
-        routes = fitting();
-        replaced = this.#replaced.signal;
-        continue;
+      if (!replaced.aborted || round.shown || !mayRetry(options)) {
+        const passing = mayRetry(options) ? round.passing : [];
+        known = round.asked ? round.error : known ?? round.error;
+        const waitMs = retries.patientMs(passing.map(({ error }) => error));
+        if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
+        await this.#pause(waitMs, { error: known, asking: { ...asking, replaced } });
+        routes = passing.map(({ route }) => route);
       }
-      const passing = mayRetry(options) ? round.passing : [];
-      known = round.asked ? round.error : known ?? round.error;
-      const waitMs = retries.patientMs(passing.map(({ error }) => error));
-      if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
-      await this.#pause(waitMs, { error: known, asking: { ...asking, replaced } });
-      routes = passing.map(({ route }) => route);
+      if (replaced.aborted) [routes, replaced] = [fitting(), replacing()];
     }
   }
 

@@ -311,3 +311,26 @@ Deno.test("a model that the user chooses meanwhile gets the failed call at once,
     assert.equal(reply.attempts.length, error === NO_KEY ? 2 : 3);
   }
 });
+
+Deno.test("a model that the user chooses during a pause between rounds gets the next call", async () => {
+  const { clock, router, ask } = rig(() => [named("bad", [], TOO_MANY)]);
+  const other = new Router({ routes: [{ provider: named("good", ["well"]), model: "good-1" }], clock });
+  let pauses = 0;
+  const reply = await ask({ onPause: () => void (++pauses === 4 && router.become(other)) });
+  assert.deepEqual([reply.text, reply.attempts.map(({ provider }) => provider)], [
+    "well",
+    ["bad", "bad", "bad", "bad", "good"],
+  ]);
+});
+
+Deno.test("a call with its own model keeps its pauses after the user chose another model", async () => {
+  const { clock, router } = rig(() => [named("bad", [], TOO_MANY)]);
+  const other = new Router({ routes: [{ provider: named("good", ["well"]), model: "good-1" }], clock });
+  const begun = clock.now(), { signal } = new AbortController();
+  const asked = router.ask({ messages: [], reasoning: "balanced", model: "bad-1" }, {
+    signal,
+    onPause: () => router.become(other),
+  });
+  await assert.rejects(asked);
+  assert.ok(clock.now() - begun > MINUTE);
+});
