@@ -1,6 +1,7 @@
 import { counted, dollarText } from "../../domain/kit/text.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { FAMILIAR_WORDS } from "../../domain/familiar_words.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { requestOfCommand, typedCommand } from "../../domain/query/typed_request.ts";
@@ -323,8 +324,24 @@ async function theme(name: string, { prefs, panels }: CommandParts): Promise<voi
 async function model(name: string, panels: PanelParts): Promise<void> {
   if (name === "") return panels.act.open(new ModelPicker(panels));
   const cut = name.indexOf("/");
-  const provider = cut > 0 ? name.slice(0, cut) : panels.session().provider;
-  await panels.act.useModel({ provider, name: cut > 0 ? name.slice(cut + 1) : name });
+  const typed = cut > 0
+    ? { provider: name.slice(0, cut), name: name.slice(cut + 1) }
+    : { provider: panels.session().provider, name };
+  if (await isUnlisted(typed, panels)) panels.act.open(new ModelPicker(panels, { typed }));
+  else await panels.act.useModel(typed);
+}
+
+const LIST_MS = 3_000;
+
+/** Returns false if the service does not list its models in time. */
+async function isUnlisted(
+  { provider, name }: { readonly provider: string; readonly name: string },
+  { providers }: PanelParts,
+): Promise<boolean> {
+  const late = AbortSignal.timeout(LIST_MS);
+  const listed = async () => (await (await providers()).models({ provider, signal: late }))[0];
+  const list = await abortable(listed(), late).catch(() => undefined);
+  return list?.source === "service" && list.models.length > 0 && !list.models.some((model) => model.name === name);
 }
 
 /** A word in braces is an action, for which the help shows the key. */

@@ -178,3 +178,18 @@ Deno.test("/model changes the model of a running request, from its next step on"
     assert.deepEqual(set, ["model other/big-1"]);
   });
 });
+
+Deno.test("/model asks before it uses a name that the service does not list", async () => {
+  const { used, set, options } = withoutModel();
+  const session = { ...options.session, provider: "other", model: "m" };
+  await withScreen([], { ...options, session, shows: "other m" }, async ({ screen }) => {
+    screen.type("/model acme/modle-1\r");
+    await screen.until(/No listed model matches “modle-1” +did you mean model-1\?[^]*use “modle-1” of acme/);
+    assert.deepEqual([used, set], [[], []]);
+    screen.type("\r");
+    await screen.until("acme/modle-1 from now on");
+    screen.type("/model acme/model-1\r");
+    await screen.until("acme/model-1 from now on");
+    assert.deepEqual(set, [["model", ["acme/modle-1"]], ["model", ["acme/model-1"]]]);
+  });
+});

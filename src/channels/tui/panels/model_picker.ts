@@ -1,6 +1,7 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/admin_reports.ts";
 import { BOT_LOGIN, OTHER_SERVER } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
@@ -45,18 +46,27 @@ export class ModelPicker extends BasePanel {
   #notes: readonly string[] = [];
   #logins: readonly LoginChoice[] = [];
   readonly #lists = new Map<string, ModelsReport | { readonly problem: string }>();
-  #input = emptyInput();
+  #input: LineInput;
   readonly #list = new List<Item>({
     key: keyOf,
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
+  readonly #provider: string | undefined;
   #untouched = true;
   #request = "";
 
-  constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {
+  constructor(
+    parts: PanelParts,
+    { deadlineMs = DEADLINE_MS, typed }: {
+      readonly deadlineMs?: number;
+      readonly typed?: { readonly provider: string; readonly name: string };
+    } = {},
+  ) {
     super(parts);
     this.#deadlineMs = deadlineMs;
+    this.#provider = typed?.provider;
+    this.#input = filterInput(PLACEHOLDER, typed?.name);
     this.load("providers", {
       work: async (signal) => {
         const admin = await parts.providers();
@@ -151,11 +161,12 @@ export class ModelPicker extends BasePanel {
       ];
     });
     const present = this.#present;
-    const known = [...this.#lists.values()].some((list) =>
-      "models" in list && list.models.some(({ name }) => name === typed)
+    const names = [...this.#lists.values()].flatMap((list) => "models" in list ? list.models : []).map((one) =>
+      one.name
     );
-    const isNamed = typed !== "" && !known && present.provider !== "" && !this.#isSentence(typed);
-    const own: readonly Item[] = isNamed ? [{ kind: "typed", provider: present.provider, name: typed }] : [];
+    const provider = this.#provider ?? present.provider;
+    const isNamed = typed !== "" && !names.includes(typed) && provider !== "" && !this.#isSentence(typed);
+    const own: readonly Item[] = isNamed ? [{ kind: "typed", provider, name: typed }] : [];
     const rank = ({ name }: LoginChoice): number =>
       name === typed ? 0 : fuzzyFilter([name], typed, String).length > 0 ? 1 : 2;
     const logins = [
@@ -172,7 +183,8 @@ export class ModelPicker extends BasePanel {
       : [];
     const isMissing = typed !== "" && !items.some(({ kind }) => kind === "model");
     const isRequest = present.model === "" && [...demo, ...others, ...own].length === 0;
-    const told = isRequest && (this.#waitsFor === "" || this.#isSentence(typed)) ? AS_REQUEST : this.#waitsFor;
+    const near = isMissing ? nearestName(typed, names) : null, like = near === null ? "" : `did you mean ${near}?`;
+    const told = isRequest && (this.#waitsFor === "" || this.#isSentence(typed)) ? AS_REQUEST : this.#waitsFor || like;
     const missing: readonly Item[] = isMissing
       ? [{ kind: "provider", name: `No listed model matches “${flat(typed, 60)}”`, told }]
       : [];
@@ -253,8 +265,10 @@ export class ModelPicker extends BasePanel {
 
 const AS_REQUEST = "Enter keeps it as your request, and Vis sends it when you have chosen a model or the demo";
 
+const PLACEHOLDER = "name of a model";
+
 function emptyInput(): LineInput {
-  return filterInput("name of a model");
+  return filterInput(PLACEHOLDER);
 }
 
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
