@@ -60,5 +60,6 @@ export {
 export { editDistance, isSecretFile, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
 export { advised, errnoText, messageOf, reasonOf, retold, withoutAdvice } from "../domain/errors.ts";
 export { clip, commandFacts, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
+export { AS_BEFORE } from "../domain/query/work_summary.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";

@@ -14,7 +14,8 @@ import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, withoutLines, type Written, written } from "./current_file.ts";
-import { advised, Pace, reasonOf, someOf, type UndoneChange } from "@vis/extension";
+import { advised, AS_BEFORE, Pace, reasonOf, someOf, type UndoneChange } from "@vis/extension";
+import { nameInDiff } from "../patch/unified_diff.ts";
 
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
@@ -78,9 +79,13 @@ export async function undoChanges(
     await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id), kept: left });
     noteSeparate(context, { items, changes });
   }
-  const files: Undone["files"][number][] = [];
+  const files: Undone["files"][number][] = [], isBack = beforeRequest(all, context);
   for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
-    files.push(dryRun ? await shown(item, { effect }) : await written(context, item));
+    if (dryRun) files.push(await shown(item, { effect }));
+    else {
+      const { diff, ...one } = await written(context, item);
+      files.push({ ...one, diff: isBack(item.path, await stateOf(item.after)) ? marked(item.path, diff) : diff });
+    }
   }
   if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
   const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));
@@ -88,6 +93,23 @@ export async function undoChanges(
   for (const { path } of stay) context.note(`${path} stays, because the folder is not empty`);
   const folders = [...paths].filter((path) => ![...files, ...stay].some((one) => one.path === path));
   return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, folders, kept };
+}
+
+/** Finds files that are as before the request, so that no list of its changes names them. */
+function beforeRequest(
+  all: readonly Checkpoint[],
+  { conversationId, source: { queryId } }: Pick<FsContext, "conversationId" | "source">,
+): (path: string, state: State) => boolean {
+  const firsts = new Map<string, State>();
+  for (const one of queryId === null ? [] : all) {
+    if (one.queryId !== queryId || one.conversationId !== conversationId) continue;
+    for (const { path, before } of one.items) if (!firsts.has(path)) firsts.set(path, before);
+  }
+  return (path, state) => firsts.has(path) && isSameState(firsts.get(path) ?? null, state);
+}
+
+function marked(path: string, diff: string): string {
+  return `${diff || `--- ${nameInDiff("a", path)}\n+++ ${nameInDiff("b", path)}\n`}${AS_BEFORE}\n`;
 }
 
 function noteSeparate(
@@ -185,6 +207,7 @@ export async function undoneByUser(
   { seen, since }: { readonly seen: Set<string>; readonly since: number },
 ): Promise<readonly UndoneChange[]> {
   const { checkpoints, conversationId, source: { queryId } } = context;
+  const isBack = beforeRequest(await checkpoints?.list() ?? [], context);
   const undone: UndoneChange[] = [];
   for (const one of await checkpoints?.unseen(seen, { since }) ?? []) {
     const redo = one.change === "redo";
@@ -202,7 +225,7 @@ export async function undoneByUser(
       const isKnown = from !== undefined && to !== undefined;
       const isHidden = await isHiddenSecret(context, { path, real: path });
       const diff = isKnown ? withoutLines(await diffOf({ path, before: from, after: to }), { isHidden }) : "";
-      undone.push({ path, redo, diff });
+      undone.push({ path, redo, diff: isBack(path, after) ? marked(path, diff) : diff });
     }
   }
   return undone;

@@ -179,6 +179,9 @@ const MAX_FILES = 200, NAMED_FILES = 8;
 const MAX_LINES = 50_000;
 const MAX_NOTE = 200;
 
+/** The last line of a diff after which a file is as before the request. */
+export const AS_BEFORE = "… the file is now as before the request";
+
 type Lines = Map<string, number>;
 
 interface Counts {
@@ -202,6 +205,7 @@ export class ChangedFiles {
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
+    if (diff.endsWith(`\n${AS_BEFORE}\n`)) return this.#forget(path);
     const { before, after } = sidesOf(diff), body = bodyOf(diff), left = leftOut(diff);
     const source = before || path;
     const known = this.#files.get(source);
@@ -215,6 +219,11 @@ export class ChangedFiles {
     const isBack = known !== undefined && now.added + now.removed + now.done.length === 0 &&
       body.length + known.done.length > 0;
     if (!isBack && (after !== null || !file.made)) this.#files.set(path, now);
+  }
+
+  /** A folder that moved or was removed is a single entry. */
+  #forget(path: string): void {
+    for (const one of this.#files.keys()) if (one === path || path.startsWith(`${one}/`)) this.#files.delete(one);
   }
 
   #counted(file: Changed, body: readonly string[], left: Counts): Changed {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Checkpoints } from "../../../extensions/fs/checkpoints.ts";
+import { ChangedFiles } from "../../../src/domain/query/work_summary.ts";
 import { Workspace } from "./_workspace.ts";
 
 const kept = (workspace: Workspace) => new Checkpoints(workspace.home, { workspace: workspace.root });
@@ -153,4 +154,36 @@ Deno.test("checkpoints whose bytes are missing or damaged are not restored", asy
   await Deno.writeTextFile(join(objects, object?.name ?? ""), "evil");
   assert.match(await workspace.refusal("undo"), /Vis no longer keeps the previous content of the file/);
   assert.equal(await workspace.text("a.txt"), "after");
+});
+
+Deno.test("after an undo, the changed files of the request leave out files that are as before it", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "two\n", "dir/c.txt": "three\n" });
+  const files = new ChangedFiles();
+  const keys = { home: workspace.home, userQueryId: "query", changedFile: (diff: string) => files.add(diff) };
+  Object.assign(workspace.env, keys);
+  const changes: readonly (readonly [string, ...unknown[]])[] = [
+    ["remove", "b.txt"],
+    ["move", "a.txt", "s/a.txt"],
+    ["move", "dir", "other"],
+    ["remove", "dir", { recursive: true }],
+    ["writeFile", "a.txt", "two\n"],
+  ];
+  for (const [name, ...args] of changes) {
+    await workspace.call(name, ...args);
+    assert.notEqual(files.total, "", name);
+    await workspace.call("undo");
+    assert.equal(files.total, "", name);
+  }
+  await workspace.call("writeFile", "a.txt", "two\n");
+  await workspace.call("remove", "a.txt");
+  await workspace.call("undo");
+  assert.match(files.total, /^1 file changed .*\(a\.txt\)$/);
+  await workspace.call("undo");
+  assert.equal(files.total, "");
+  await workspace.call("writeFile", "a.txt", "two\n");
+  Object.assign(workspace.env, { userQueryId: "later" });
+  const later = new ChangedFiles();
+  Object.assign(workspace.env, { changedFile: (diff: string) => later.add(diff) });
+  await workspace.call("undo");
+  assert.equal(later.total, "1 file changed +1 −1 (a.txt)");
 });
