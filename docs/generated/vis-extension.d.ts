@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3d6f2b82b864989620433efe6b2ca91f704320da3c2234c699d6077eaf73e620
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3d56bbd22b87e65df4c7159f75cfd80d1e064816aabb2f2bc117a9b57f073ce3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1109,6 +1109,8 @@ export interface CommandFacts {
 }
 export declare function commandText(command: string | readonly string[], given: CommandFacts): string;
 export declare function commandFacts({ cwd, env, input }: CommandFacts): readonly string[];
+/** The last line of a diff after which a file is as before the request. */
+export declare const AS_BEFORE = "\u2026 the file is now as before the request";
 export interface SchemaTextOptions {
   /** `root` is the schema in which Vis looks up a `$ref`; the default is the schema itself. */
   readonly root?: unknown;
