@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3d56bbd22b87e65df4c7159f75cfd80d1e064816aabb2f2bc117a9b57f073ce3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5edf6c5bf8077e9d14e7a1395c67a56dd7fde1018de142adfdb6b1c4e9a801ca
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -903,6 +903,8 @@ export interface CliContext {
   /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
+  /** Files that match these patterns may hold keys. */
+  readonly secrets?: readonly string[];
   readonly config: unknown;
   /** The store has the extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;

@@ -35,17 +35,18 @@ interface Place {
   readonly workspace: string;
   readonly root?: string;
   readonly home: string | null;
+  readonly secrets?: readonly string[];
   readonly spawn?: CliContext["spawn"];
 }
 
 /** Resolves with 1 if the undo kept a file or failed. */
 export async function undoCli(
   { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
-  { print, workspace, root, home, spawn, places }: Place & { readonly places: FsPlaces },
+  { print, workspace, root, home, secrets = [], spawn, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const own = { workspace, home, ...(root === undefined ? {} : { root }), ...(spawn ? { spawn } : {}) };
+  const own = { workspace, home, secrets, ...(root === undefined ? {} : { root }), ...(spawn ? { spawn } : {}) };
   const alone = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     const { checkpoints } = await places.of(alone);

@@ -481,6 +481,8 @@ export interface CliContext {
   /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
+  /** Files that match these patterns may hold keys. */
+  readonly secrets?: readonly string[];
   readonly config: unknown;
   /** The store has the extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;

@@ -81,7 +81,7 @@ export async function undoChanges(
   }
   const files: Undone["files"][number][] = [], isBack = beforeRequest(all, context);
   for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
-    if (dryRun) files.push(await shown(item, { effect }));
+    if (dryRun) files.push(await shown(context, item, { effect }));
     else {
       const { diff, ...one } = await written(context, item);
       files.push({ ...one, diff: isBack(item.path, await stateOf(item.after)) ? marked(item.path, diff) : diff });
@@ -160,10 +160,13 @@ function refused({ items, kept }: Plan, { redo }: UndoChoice): UndoRefused {
 }
 
 async function shown(
+  context: FsContext,
   { path, before, after }: ChangeItem,
   { effect }: { readonly effect: boolean },
 ): Promise<Undone["files"][number]> {
-  return { path, diff: await diffOf(effect ? { path, before, after } : { path, before: after, after: before }) };
+  const isHidden = await isHiddenSecret(context, { path, real: path });
+  const diff = await diffOf(effect ? { path, before, after } : { path, before: after, after: before });
+  return { path, diff: withoutLines(diff, { isHidden }) };
 }
 
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { z } from "zod";
 import { COMMANDS } from "../../channels/cli/cli.ts";
 import { settingList } from "../../config/setting_list.ts";
@@ -11,7 +11,7 @@ import { abortable } from "../../domain/kit/concurrency.ts";
 import { isBelow } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, tenantHome } from "../../domain/kit/ids.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
-import { nearestName } from "../../domain/kit/names.ts";
+import { nearestName, patternsFromTop } from "../../domain/kit/names.ts";
 import type {
   ExtensionAdmin,
   ExtensionCheck,
@@ -537,10 +537,11 @@ async function runExtensionCommand(
     const { spawn: walled } = programsOf(options.settings, options.parts);
     const root = rootOf(options.settings, options.parts.env);
     const place = root === null || root === workspace ? { workspace } : { workspace, root };
+    const secrets = patternsFromTop(secretsIn(options.settings, workspace), relative(root ?? workspace, workspace));
     const spawn = programs.bind(walled, { ...place, signal: programs.closed });
     try {
       const ran = Promise.resolve(
-        command.run(given, { print, ask, ...place, home, config, store, ...(locked ? {} : { spawn }) }),
+        command.run(given, { print, ask, ...place, home, secrets, config, store, ...(locked ? {} : { spawn }) }),
       );
       const code = await abortable(ran, options.signal);
       return typeof code === "number" ? code : 0;

@@ -83,7 +83,7 @@ Deno.test("chooseChanges() redoes no undo of a change that is cut", () => {
 async function cli(
   workspace: Workspace,
   options: Record<string, unknown>,
-  more: { readonly spawn?: NonNullable<CliContext["spawn"]> } = {},
+  more: { readonly spawn?: NonNullable<CliContext["spawn"]>; readonly secrets?: readonly string[] } = {},
 ) {
   let text = "";
   const own = { workspace: workspace.root, home: workspace.home, ...more };
@@ -370,4 +370,15 @@ Deno.test("undoCli() counts no folder that stays because it has other files", as
     "new stays, because the folder is not empty",
   ]]);
   assert.equal(await workspace.text("new/b.txt"), "mine\n");
+});
+
+Deno.test("undoCli() shows no line of a secret file, whose change it undoes", async () => {
+  await using workspace = await Workspace.with({ ".env": "KEY=1\n" });
+  await workspace.call("writeFile", ".env", "KEY=2\n");
+  const shown = "--- a/.env\n+++ b/.env\n… the lines of this secret file are left out, with +1 −1 lines\n";
+  for (const dryRun of [true, false]) {
+    const { told } = await cli(workspace, { dryRun }, { secrets: [".env*"] });
+    assert.deepEqual(told.files.map(({ diff }: { diff: string }) => diff), [shown]);
+  }
+  assert.equal(await workspace.text(".env"), "KEY=1\n");
 });
