@@ -87,6 +87,7 @@ export class Checkpoints {
 
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
+    if (isLostState(state)) throw new LostContents(NO_COPY);
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
     const { mode, attributes } = state;
     const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode, owner: null, attributes };
@@ -274,6 +275,21 @@ export type State =
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
   | null;
+
+/** `content` distinguishes contents of which Vis has no copy, such as those of a large file. */
+export function lostState({ content, mode }: { readonly content: string; readonly mode: number }): State {
+  return { kind: "file", hash: `?${content}`, size: 0, mode };
+}
+
+export function isLostState(state: State): boolean {
+  return state?.kind === "file" && state.hash.startsWith("?");
+}
+
+export const NO_COPY = "had contents of which Vis kept no copy";
+
+export class LostContents extends Error {
+  override readonly name = "LostContents";
+}
 
 export interface ChangeItem {
   readonly path: string;

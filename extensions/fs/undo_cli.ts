@@ -1,7 +1,9 @@
 import { type CliContext, z } from "@vis/extension";
 import {
   committedFiles,
+  isForcible,
   isOf,
+  lostPaths,
   NothingToUndo,
   openChanges,
   undoChanges,
@@ -60,7 +62,8 @@ export async function undoCli(
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
     const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
-    printJson({ changes: facts, files, folders, kept, ...(notes.length > 0 ? { notes } : {}) });
+    const code = isForcible(kept) ? { code: "files_changed" } : {};
+    printJson({ changes: facts, files, folders, kept, ...code, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -91,6 +94,7 @@ async function listed(
   const whole = [...open.values()].filter(({ isRest }) => !isRest).reverse();
   const inCommit = await committedFiles(context, whole);
   const undoable = whole.filter((one) => one.change !== "undo" && one.change !== "redo" && isOf(one, conversation));
+  const lost = faults ? null : lostPaths(undoable);
   const faulty = await undoFaults(context, faults ? undoable : []);
   return all.filter((one) => isOf(one, conversation)).reverse()
     .map((one) => {
@@ -102,6 +106,7 @@ async function listed(
       return {
         ...facts,
         ...committed.length > 0 ? { committed } : {},
+        ...lost?.get(one.id)?.length ? { lost: lost.get(one.id) } : {},
         ...blocked.length > 0 ? { blocked } : {},
       };
     });

@@ -15,6 +15,8 @@ export interface FileChange {
   /** A later git commit contains these files, so an undo without `force` keeps them. Only lists of changes have this
    * field. */
   readonly committed?: readonly string[];
+  /** No undo can restore these files, because Vis kept no copy. Only lists without `faults` have this field. */
+  readonly lost?: readonly string[];
   /** An undo without `force` would keep these other files. Only lists with `faults` have this field. */
   readonly blocked?: readonly { readonly path: string; readonly reason: string }[];
 }

@@ -7,7 +7,7 @@ import {
   StoreError,
   TakenOverError,
 } from "../domain/errors.ts";
-import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
+import { clip, counted, durationText, oneLine, someOf } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
 import { callsText } from "../domain/query/host_call.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
@@ -374,6 +374,8 @@ class QueryEnding {
   }
 }
 
+const MAX_LOST = 5;
+
 async function withUndo(result: QueryResult, { parts, started, state }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
   const { files = 0, commands = [], others = [] } = work ?? {};
@@ -384,10 +386,15 @@ async function withUndo(result: QueryResult, { parts, started, state }: BegunQue
   if (isRecorded && commands.length + others.length === 0) return result;
   try {
     const changes = await parts.fileChanges(parts.environment.branch) ?? [];
-    const canUndo = changes.some(({ at, undone, paths, committed = [] }) =>
-      at >= started && !undone && committed.length < paths.length
+    const own = changes.filter(({ at, undone }) => at >= started && !undone);
+    const canUndo = own.some(({ paths, committed = [], lost = [] }) =>
+      new Set([...committed, ...lost]).size < paths.length
     );
-    return canUndo ? result : { ...result, work: { ...work, noUndo: true } };
+    const lost = [...new Set(own.flatMap(({ lost = [] }) => lost))];
+    const notes = lost.length === 0
+      ? result.notes
+      : [...result.notes, `Undo cannot revert the changes of ${someOf(lost, MAX_LOST)}, because Vis kept no copy`];
+    return { ...result, notes, work: canUndo ? work : { ...work, noUndo: true } };
   } catch (error) {
     parts.log.warn("file_changes_not_listed", { error: messageOf(error) });
     return result;

@@ -79,19 +79,24 @@ Deno.test("an undo is offered below an answer only if it would revert a file", a
     const changes: FileChange[] = [];
     const write = (n: number) =>
       replyJson(`await fs.writeFile("a.txt", "${n}\\n"); await press.publish()`, { final: "Written" });
-    await using engine = await startEngine([write(1), write(2), write(3)], {
+    await using engine = await startEngine([1, 2, 3, 4, 5].map(write), {
       extensions: [fs, PRESS],
       workspace,
       fileChanges: () => Promise.resolve(changes),
     });
+    let last: string | undefined;
     const offered = async (...listed: readonly FileChange[]): Promise<boolean> => {
       changes.splice(0, Infinity, ...listed);
       const result = await engine.ask("write");
       assert.equal(result.work?.files, 1);
+      last = result.notes.at(-1);
       return notesBelow(result, { undo: "vis undo" }).some((note) => note.endsWith("· vis undo"));
     };
     assert.ok(await offered(changed("q", ["a.txt", "b.txt"], { committed: ["b.txt"] })));
     assert.ok(!await offered(changed("q", ["a.txt"], { committed: ["a.txt"] }), changed("q", ["b.txt"], { at: 0 })));
+    assert.ok(!await offered(changed("q", ["a.txt"], { lost: ["a.txt"] })));
+    assert.ok(await offered(changed("q", ["a.txt", "b.txt"], { lost: ["b.txt"] })));
+    assert.equal(last, "Undo cannot revert the changes of b.txt, because Vis kept no copy");
     assert.ok(!await offered());
   });
 });

@@ -3,7 +3,10 @@ import {
   type Checkpoint,
   type Checkpoints,
   HOOK,
+  isLostState,
   isSameState,
+  LostContents,
+  NO_COPY,
   type State,
   stateOf,
 } from "../checkpoints.ts";
@@ -64,7 +67,8 @@ export async function undoChanges(
     withRenames(committed ? plan : await withoutCommitted(context, plan, changes), changes),
     (path) => lookAt(context, path),
   );
-  if (kept.length > 0 && (items.length === 0 || !rest && !force)) throw refused({ items, kept }, choice);
+  const isPassed = items.length === 0 && kept.length > 0 && kept.every(({ reason }) => reason === NO_COPY);
+  if (kept.length > 0 && !isPassed && (items.length === 0 || !rest && !force)) throw refused({ items, kept }, choice);
   for (const { path, before, after } of items) {
     if (before?.kind !== "file" && after?.kind !== "file") continue;
     await askForSecret(context, {
@@ -87,6 +91,7 @@ export async function undoChanges(
       files.push({ ...one, diff: isBack(item.path, await stateOf(item.after)) ? marked(item.path, diff) : diff });
     }
   }
+  if (isPassed) throw refused({ items, kept }, choice, dryRun ? "" : "; repeat for an earlier change");
   if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
   const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));
   const stay = dryRun ? [] : items.filter(({ path, after }) => after === null && lookAt(context, path)?.kind === "dir");
@@ -144,19 +149,23 @@ function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Erro
   );
 }
 
-function refused({ items, kept }: Plan, { redo }: UndoChoice): UndoRefused {
+function refused({ items, kept }: Plan, { redo }: UndoChoice, next = ""): UndoRefused {
   const reasons = Map.groupBy(kept, ({ reason }) => reason);
   const parts = [...reasons].map(([reason, those]) => {
     return `${someOf(those.map(({ path }) => path), MAX_KEPT)} ${reason}`;
   });
-  const end = items.length === 0 ? "" : "; no file changed";
+  const end = items.length === 0 ? next : "; no file changed";
   const folders = items.filter(({ before, after }) => (after ?? before)?.kind === "dir");
   return new UndoRefused(`Cannot ${redo ? "redo" : "undo"}: ${parts.join(", and ")}${end}`, {
-    forcible: reasons.has(BY_OTHERS) || reasons.has(COMMITTED),
+    forcible: isForcible(kept),
     others: items.length - folders.length,
     otherFolders: folders.length,
     kept,
   });
+}
+
+export function isForcible(kept: readonly Kept[]): boolean {
+  return kept.some(({ reason }) => reason === BY_OTHERS || reason === COMMITTED);
 }
 
 async function shown(
@@ -352,7 +361,7 @@ async function itemsOf(
       else items.push(item);
     } catch (error) {
       context.signal?.throwIfAborted();
-      kept.push({ path, reason: `stayed, because ${reasonOf(error)}` });
+      kept.push({ path, reason: error instanceof LostContents ? NO_COPY : `stayed, because ${reasonOf(error)}` });
     }
   }
   return { items, kept };
@@ -373,6 +382,7 @@ async function itemOf(
 ): Promise<{ readonly item: ChangeItem | null; readonly isOther: boolean }> {
   confineEntryForWrite(context, path);
   const seen = context.tree.look(path);
+  if (isLostState(to) || isLostState(from) && (seen !== null || to !== null)) throw new LostContents(NO_COPY);
   const before = await takeSnapshot(context, path);
   const now = await stateOf(before);
   if (isSameState(now, to) && (modeOf(from) === modeOf(to) || modeOf(now) !== modeOf(from))) {
@@ -459,7 +469,7 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
   const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
   const open = openChanges(all).filter((one) =>
-    isOf(one, conversation) && (force || !one.isRest) && ![one, ...one.undone].some(isCut)
+    isOf(one, conversation) && (!one.isRest || force && !one.items.every(hasLost)) && ![one, ...one.undone].some(isCut)
   ).reverse();
   // An undo that found each file as before the change left nothing to redo.
   if (redo) return open.filter(({ change, items }) => change === "undo" && items.length > 0).slice(0, steps ?? 1);
@@ -479,6 +489,27 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
     : (one: Checkpoint) => one.iterationId === newest.iterationId && sameQuery(one);
   if (newest.queryId === null && newest.iterationId === null) return [newest];
   return changes.filter(isSame);
+}
+
+function hasLost({ before, after }: Checkpoint["items"][number]): boolean {
+  return isLostState(before) || isLostState(after);
+}
+
+/** Maps ids of changes to files that an undo of the whole request cannot restore. `changes` must begin with the latest
+ * change. */
+export function lostPaths(changes: readonly Checkpoint[]): ReadonlyMap<string, readonly string[]> {
+  const lost = new Map<string, readonly string[]>();
+  for (const those of Map.groupBy(changes, ({ queryId }) => queryId).values()) {
+    const { wanted } = composed(those);
+    for (const { id, items } of those) {
+      const paths = items.map(({ path }) => path);
+      lost.set(
+        id,
+        paths.filter((path) => [wanted.get(path)?.from, wanted.get(path)?.to].some((one) => one && isLostState(one))),
+      );
+    }
+  }
+  return lost;
 }
 
 interface OpenChange extends Checkpoint {

@@ -1,5 +1,5 @@
 import { diffOf } from "../change/current_file.ts";
-import { type ChangeItem, HOOK, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
+import { type ChangeItem, HOOK, lostState, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
@@ -136,11 +136,11 @@ export class CommandChanges {
     const changed = all.filter(isChanged);
     for (const { path, after, now } of all) this.#keep(path, after, now ?? null);
     const known = changed.filter(({ old, now }) => old !== undefined && now !== undefined);
-    const items = known.flatMap(({ path, old = null, now = null }) => [{ path, before: old, after: now }]);
+    const lost = changed.filter(({ old, now }) => old === undefined || now === undefined).slice(0, MOST_ITEMS);
     const moves = known.flatMap(({ path, from }) => from === undefined ? [] : [{ from, to: path }]);
     let isStored = true;
     try {
-      if (items.length > 0) await store(context, { change, began, items, moves, stamps: known });
+      await store(context, { change, began, moves, changed: [...known, ...lost] });
     } catch (error) {
       isStored = false;
       context.note(`Undo cannot revert the changes of the ${change}: ${reasonOf(error)}`);
@@ -250,28 +250,31 @@ function isChanged({ old, now, before, after }: Changed): boolean {
 
 async function store(
   { checkpoints, source, tree }: FsContext,
-  { change, began = Date.now(), items, moves, stamps }: {
+  { change, began = Date.now(), moves, changed }: {
     readonly change: string;
     readonly began: number | undefined;
-    readonly items: readonly ChangeItem[];
     readonly moves: readonly { readonly from: string; readonly to: string }[];
-    readonly stamps: readonly Changed[];
+    readonly changed: readonly Changed[];
   },
 ): Promise<void> {
-  if (checkpoints === null) return;
+  if (checkpoints === null || changed.length === 0) return;
   const kept: { readonly path: string; readonly before: State; readonly after: State; readonly link?: string }[] = [];
   const pace = new Pace();
-  for (const [at, { path, before, after }] of items.entries()) {
+  for (const { path, before, after, old, now } of changed) {
     if (pace.due) await pace.rest();
-    const facts = after?.kind === "file" && before !== null ? lookAt(tree, path) : null;
-    const link =
-      facts?.kind === "file" && facts.names > 1 && stamps[at]?.before?.[AT.inode] === stamps[at]?.after?.[AT.inode]
-        ? { link: facts.id }
-        : {};
-    kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after), ...link });
+    const facts = now?.kind === "file" && old ? lookAt(tree, path) : null;
+    const link = facts?.kind === "file" && facts.names > 1 && before?.[AT.inode] === after?.[AT.inode]
+      ? { link: facts.id }
+      : {};
+    const was = old === undefined ? unknownState(before) : await checkpoints.keep(old);
+    kept.push({ path, before: was, after: now === undefined ? unknownState(after) : await stateOf(now), ...link });
   }
   const own = { change, of: [], items: kept, ...(moves.length > 0 ? { moves } : {}), temporary: [] };
   await checkpoints.record({ ...source, id: checkpoints.newId(), at: began, ...own });
+}
+
+function unknownState(stamp: Stamp | null): State {
+  return stamp && lostState({ content: fileOf(stamp), mode: (stamp[AT.mode] ?? 0) & MODE });
 }
 
 function lookAt(tree: Tree, path: string) {

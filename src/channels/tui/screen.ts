@@ -522,7 +522,8 @@ export class Screen implements PanelActions {
     const kept = keptText(report);
     const done = redo ? `Reapplied changes${of} in ${paths}` : `Undid changes${of} in ${paths} (/redo reapplies them)`;
     // The screen cuts the end of a long message, so the refused files come first.
-    return [kept === "" ? "" : `${kept}; ${command} force overwrites it`, done, older].filter(Boolean).join(". ");
+    const force = report.code ? `; ${command} force overwrites it` : "";
+    return [kept === "" ? "" : `${kept}${force}`, done, older].filter(Boolean).join(". ");
   }
 
   async export(name: string): Promise<void> {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { FileChanges } from "../../../src/extension/mod.ts";
 import { until } from "../../helpers/until.ts";
+import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import { undoCli } from "../../../extensions/fs/undo_cli.ts";
 import { withCommands } from "./_with_commands.ts";
 
 const only = (changes: Partial<FileChanges>) => ({ added: [], changed: [], removed: [], ...changes });
@@ -50,9 +52,45 @@ Deno.test("files whose previous contents are unknown are reported, and cannot be
     const { changes } = await run("echo >> large.bin; echo >> a.txt");
     assert.deepEqual(changes, { files: 2, ...only({ changed: ["a.txt", "large.bin"] }), notUndoable: 1 });
     assert.match(diffs[1] ?? "", /^--- a\/large.bin\n\+\+\+ b\/large.bin\n… .*left out, with \+0 −0 lines\n$/);
-    await call("fs.undo");
+    const [{ path }, last] = await call("fs.undo");
+    assert.deepEqual([path, last], ["a.txt", { path: "large.bin", kept: "had contents of which Vis kept no copy" }]);
     assert.equal(await workspace.text("a.txt"), "a\n");
     assert.equal((await workspace.text("large.bin")).length, (2 << 20) + 1);
+  });
+});
+
+Deno.test("an undo changes nothing if it cannot restore a file, names the file, and passes it once", async () => {
+  const files = { "large.bin": "x".repeat(2 << 20), "a.txt": "a\n", "b.txt": "b\n" };
+  await withCommands(files, async ({ workspace, run, call }) => {
+    const undo = async (options = {}) => {
+      let text = "";
+      const own = { print: (part: string) => void (text += part), workspace: workspace.root, home: workspace.home };
+      const code = await undoCli({ scope: "call", ...options }, { ...own, places: new FsPlaces() });
+      return [code, JSON.parse(text)];
+    };
+    await run("echo >> b.txt");
+    await run("rm large.bin a.txt");
+    const kept = [{ path: "large.bin", reason: "had contents of which Vis kept no copy" }];
+    const [listed] = (await undo({ list: true, faults: true }))[1].changes;
+    assert.deepEqual([listed.paths, listed.blocked], [["a.txt", "large.bin"], kept]);
+    assert.deepEqual((await undo({ list: true }))[1].changes[0].lost, ["large.bin"]);
+    assert.deepEqual(await undo(), [1, {
+      error: "Cannot undo: large.bin had contents of which Vis kept no copy; no file changed",
+      others: 1,
+      kept,
+    }]);
+    assert.deepEqual(await workspace.names(), ["b.txt"]);
+    const [code, report] = await undo({ rest: true });
+    assert.deepEqual([code, report.files.map(({ path }: { path: string }) => path), report.kept], [1, ["a.txt"], kept]);
+    assert.equal(report.code, undefined);
+    await run("head -c 3000000 /dev/zero > large.bin");
+    await run("rm large.bin");
+    assert.deepEqual((await undo({ list: true }))[1].changes[0].lost, undefined);
+    await Deno.writeTextFile(join(workspace.root, "large.bin"), "y".repeat(2 << 20));
+    await run("rm large.bin");
+    assert.match((await undo())[1].error, /^Cannot undo: large.bin had contents of .*; repeat for an earlier change$/);
+    for (let tries = 0; tries < 3 && (await undo())[0] !== 0; tries++);
+    assert.equal(await workspace.text("b.txt"), "b\n");
   });
 });
 

@@ -185,5 +185,6 @@ function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly fla
   else io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
   for (const note of report.notes ?? []) io.stderr(`vis: ${visibleText(note)}\n`);
   const kept = visibleText(keptText(report));
-  if (kept !== "") io.stderr(`vis: ${kept}; --force ${flags.redo ? "redoes" : "undoes"} it there too\n`);
+  const force = report.code ? `; --force ${flags.redo ? "redoes" : "undoes"} it there too` : "";
+  if (kept !== "") io.stderr(`vis: ${kept}${force}\n`);
 }

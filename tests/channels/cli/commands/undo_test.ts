@@ -145,7 +145,7 @@ Deno.test("vis undo explains why it undid nothing, and how to do it nevertheless
 Deno.test("vis undo names the files that it kept, and then exits with 1", async () => {
   const kept = [{ path: "b.txt", reason: "got other changes since" }];
   const told = await run(["undo"], {
-    answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept },
+    answer: { changes: [CHANGE], files: [{ path: "a.txt", diff: "" }], kept, code: "files_changed" },
     code: 1,
   });
   assert.equal(told.code, 1);
@@ -154,6 +154,8 @@ Deno.test("vis undo names the files that it kept, and then exits with 1", async 
     "Undid 1 change in 1 file (vis undo --redo reapplies them)\n" +
       "vis: Kept b.txt (got other changes since); --force undoes it there too\n",
   );
+  const lost = await run(["undo", "--rest"], { answer: { changes: [CHANGE], files: [], kept }, code: 1 });
+  assert.match(lost.err, /vis: Kept b\.txt \(got other changes since\)\n$/);
   const list = await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, undone: true, kept: ["b.txt"] }] } });
   assert.match(list.out, /a\.txt b\.txt {2}undone except b\.txt\n$/);
 });
