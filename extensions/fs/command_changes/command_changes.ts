@@ -244,8 +244,16 @@ function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;
   if (old?.kind === "link" && now?.kind === "link") return old.target !== now.target;
-  if (old?.kind !== "file" || now?.kind !== "file" || old.bytes.length !== now.bytes.length) return true;
-  return !old.bytes.every((byte, at) => byte === now.bytes[at]);
+  return !isSameContent(old, now);
+}
+
+function isSameContent(old: PathSnapshot, now: PathSnapshot): boolean {
+  if (old?.kind !== "file" || now?.kind !== "file" || old.bytes.length !== now.bytes.length) return false;
+  return old.bytes.every((byte, at) => byte === now.bytes[at]);
+}
+
+function modeText(stamp: Stamp | null): string {
+  return ((stamp?.[AT.mode] ?? 0) & MODE).toString(8);
 }
 
 async function store(
@@ -303,7 +311,11 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
       before === null && from === undefined ? "/dev/null" : nameInDiff("a", from ?? path),
       after ? nameInDiff("b", path) : "/dev/null",
     ];
-    const diff = isShown ? await diffOf({ path, before: old, after: now }) : `--- ${a}\n+++ ${b}\n`;
+    const diff = !isShown
+      ? `--- ${a}\n+++ ${b}\n`
+      : isSameContent(old, now)
+      ? `--- ${a}\n+++ ${b}\n… the mode changed from ${modeText(before)} to ${modeText(after)}\n`
+      : await diffOf({ path, before: old, after: now });
     changedFile(
       isShown || from !== undefined || after === null ? diff : `${diff}… the lines are left out, with +0 −0 lines\n`,
     );

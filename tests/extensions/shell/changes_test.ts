@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { ChangedFiles } from "../../../src/domain/query/work_summary.ts";
 import type { FileChanges } from "../../../src/extension/mod.ts";
 import { until } from "../../helpers/until.ts";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
@@ -61,7 +62,7 @@ Deno.test("files whose previous contents are unknown are reported, and cannot be
 
 Deno.test("an undo changes nothing if it cannot restore a file, names the file, and passes it once", async () => {
   const files = { "large.bin": "x".repeat(2 << 20), "a.txt": "a\n", "b.txt": "b\n" };
-  await withCommands(files, async ({ workspace, run, call }) => {
+  await withCommands(files, async ({ workspace, run }) => {
     const undo = async (options = {}) => {
       let text = "";
       const own = { print: (part: string) => void (text += part), workspace: workspace.root, home: workspace.home };
@@ -91,6 +92,19 @@ Deno.test("an undo changes nothing if it cannot restore a file, names the file, 
     assert.match((await undo())[1].error, /^Cannot undo: large.bin had contents of .*; repeat for an earlier change$/);
     for (let tries = 0; tries < 3 && (await undo())[0] !== 0; tries++);
     assert.equal(await workspace.text("b.txt"), "b\n");
+  });
+});
+
+Deno.test("a command that changes only the mode of a file tells the user", async () => {
+  await withCommands({ "run.sh": "1\n" }, async ({ run, diffs, call, workspace }) => {
+    await run("chmod 755 run.sh");
+    await run("chmod 644 run.sh");
+    assert.equal(diffs[1], "--- a/run.sh\n+++ b/run.sh\n… the mode changed from 755 to 644\n");
+    const files = new ChangedFiles();
+    files.add(diffs[1]);
+    assert.equal(files.total, "1 file changed +0 −0 (run.sh)");
+    await call("fs.undo");
+    assert.equal(((await Deno.stat(join(workspace.root, "run.sh"))).mode ?? 0) & 0o777, 0o755);
   });
 });
 
