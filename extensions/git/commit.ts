@@ -249,7 +249,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   }
   return {
     ...await lastCommit(git),
-    ...(signs ? { signed: true } : {}),
+    ...(isSet ? { signed: signs } : {}),
     ...(skippedHooks.length > 0 ? { skippedHooks } : {}),
     ...(made.changes ? { changes: made.changes } : {}),
   };

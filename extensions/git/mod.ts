@@ -272,10 +272,18 @@ export default defineExtension({
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: (
-        { short, skippedHooks = [] }: { readonly short: string; readonly skippedHooks?: readonly string[] },
+        { short, signed = true, skippedHooks = [] }: {
+          readonly short: string;
+          readonly signed?: boolean;
+          readonly skippedHooks?: readonly string[];
+        },
         args,
       ) => ({
-        text: skippedHooks.length === 0 ? short : `${short}, without its hook ${skippedHooks.join(", ")}`,
+        text: [
+          short,
+          ...skippedHooks.length === 0 ? [] : [`without its hook ${skippedHooks.join(", ")}`],
+          ...signed ? [] : ["not signed"],
+        ].join(", "),
         unfinished: false,
         // A commit of paths leaves other staged changes staged.
         ...hasPaths(args) ? {} : { partOf: repoOf(args) ?? "" },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { commit } from "../../../extensions/git/commit.ts";
+import extension from "../../../extensions/git/mod.ts";
 import { merge } from "../../../extensions/git/merge_rebase.ts";
 import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
@@ -152,7 +153,7 @@ Deno.test("a signature that fails or that the user refuses commits nothing", { i
       /^Error: Cannot commit: the signature needs an approval, and the user said no; \{sign: false\} commits without a signature$/,
     );
     assert.equal(await git("status", "--porcelain"), " M a.txt\n");
-    assert.equal((await commit(env, "unsigned", { all: true, sign: false })).signed, undefined);
+    assert.equal((await commit(env, "unsigned", { all: true, sign: false })).signed, false);
     assert.equal(await verify(), "N  unsigned\n");
     assert.match(notes.join(), /did not sign the commit, although .* commit\.gpgSign; tell the user$/);
   }, { allowed: false });
@@ -224,4 +225,16 @@ Deno.test("a hook gets no signature of another author's commit, and no second on
     assert.notEqual(last, "G", "the signature of the forged text does not fit the commit");
     assert.ok((await git("rev-list", "HEAD")).includes(head.trim()));
   });
+});
+
+Deno.test("the outcome of git.commit names a signature that is left out", () => {
+  const symbol = extension.symbols?.find(({ name }) => name === "commit");
+  assert.ok(symbol?.kind === "function");
+  const textOf = (result: object): unknown => Object(symbol.outcome?.({ short: "1a2b3c4", ...result }, ["m"])).text;
+  assert.equal(textOf({}), "1a2b3c4");
+  assert.equal(textOf({ signed: false }), "1a2b3c4, not signed");
+  assert.equal(
+    textOf({ signed: false, skippedHooks: ["pre-commit"] }),
+    "1a2b3c4, without its hook pre-commit, not signed",
+  );
 });
