@@ -46,7 +46,6 @@ Deno.test("vis run reads /plan, /review and prompts as interactive mode reads th
       [["run", "/review"], {}, "review", /^Review the uncommitted changes[^\n]*$/],
       [["run", "/review"], { stdin: "diff --git a b" }, "review", /^Review the uncommitted [^\n]*\n\ndiff --git a b$/],
       [["run", "/review main"], {}, "review", /^Review all changes since this branch left main [^\n]*$/],
-      [["run", "--plan", "/review main security only"], {}, "review", /left main [^\n]*\n\nsecurity only$/],
       [["run", "/review a.ts"], { prompts: { review: "Look at $1" } }, undefined, /^Look at a\.ts$/],
       [["run", "/tidy lib/a.js"], { prompts }, undefined, /^Tidy lib\/a\.js carefully\.$/],
       [["run", "--plan", "/tidy lib/a.js"], { prompts }, "plan", /^Tidy lib\/a\.js carefully\.$/],
