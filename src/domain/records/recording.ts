@@ -226,7 +226,9 @@ function iterationDifferences(
     const facts = { recorded: resultOf(result), replayed: resultOf(other.result) };
     // A replay in another folder can change the length of a text that contains a path.
     const { preview } = other.result;
-    const same = paths.toRecorded(preview) === preview ? {} : { size: String(result.size) };
+    const isTimed = withoutDurations(preview) !== preview &&
+      isSame("preview", result.preview, paths.toRecorded(preview));
+    const same = paths.toRecorded(preview) === preview && !isTimed ? {} : { size: String(result.size) };
     const moved = { ...facts, replayed: { ...facts.replayed, ...same } };
     found.push(...fields(moved, { place: `${place}, block ${at + 1}`, paths }));
   }
@@ -253,8 +255,17 @@ function fields(
 ): RecordingDifference[] {
   return Object.entries(recorded).flatMap(([field, text]) => {
     const other = paths.toRecorded(replayed[field] ?? "");
-    return text === other ? [] : [{ place, field, recorded: text, replayed: other }];
+    return isSame(field, text, other) ? [] : [{ place, field, recorded: text, replayed: other }];
   });
+}
+
+/** Functions of Vis measure durations under this name, and a repetition never takes the same time. */
+function withoutDurations(preview: string): string {
+  return preview.replace(/\bms: \d+(?:\.\d+)?/g, "ms: …");
+}
+
+function isSame(field: string, text: string, other: string): boolean {
+  return text === other || field === "preview" && withoutDurations(text) === withoutDurations(other);
 }
 
 function endOf({ reason, answer, confidence }: RecordedQuery): Facts {

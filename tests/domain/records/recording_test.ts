@@ -129,6 +129,16 @@ Deno.test("compareRecordings() ignores the place in which a run was made, and it
   ]);
 });
 
+Deno.test("compareRecordings() ignores durations that a block shows", () => {
+  const make = (ms: number, code = 0) => {
+    const shown = block(`{ code: ${code}, ms: ${ms} }`);
+    const blocks = [{ ...shown, result: { ...shown.result, size: String(ms).length } }];
+    return query("a", { iterations: [iteration(1, { blocks })] });
+  };
+  assert.deepEqual(found(make(9), make(12)), []);
+  assert.deepEqual(found(make(9), make(9, 1)), ["iteration 1, block 1: preview"]);
+});
+
 const map = new PathMap([["/home/u/my.proj (1)", "/tmp/a-copy/$& x"], ["/home/u/.vis", "/tmp/own"]]);
 
 Deno.test("PathMap moves whole paths, alone and with the paths below them", () => {
