@@ -414,10 +414,12 @@ export class AppConfigAdmin implements ConfigAdmin {
     const advice = project && problem.code === "untrusted"
       ? "leave out --project to set it in your own file"
       : problem.advice;
+    const mayTrust = project && problem.code === "untrusted" && problem.key !== "secrets" &&
+      !this.#sections.ownKeys.includes(problem.key);
     const why = place === null
       ? `in ${file.path}, ${problem.key} ${problem.why}; correct ${problem.key}, or run vis config unset ` +
         `${project ? "--project " : ""}${problem.key}`
-      : [place + problem.why, advice].filter(Boolean).join("; ");
+      : [place + (mayTrust ? NEEDS_TRUST : problem.why), advice].filter(Boolean).join("; ");
     throw new UsageError(`Cannot set ${key}: ${why}`);
   }
 
@@ -432,6 +434,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     try {
       const { layers, layer, where, value: whole } = await this.explain(key);
       const own = project ? "project" : "user";
+      if (layer === "project" && project && !contains(whole, value)) {
+        const lower = layers.find((one) => one.layer !== layer && contains(one.value, whole));
+        return { ...NOTHING_ABOVE, overruled: lower?.where || "the default" };
+      }
       if (layer === own || layer === "default" || !layers.some((one) => one.layer === own)) return NOTHING_ABOVE;
       const isKept = typeof value === "object" && contains(whole, value);
       return isKept ? { ...NOTHING_ABOVE, extended: where } : { ...NOTHING_ABOVE, overruled: where };
@@ -447,6 +453,8 @@ function listDepth(values: unknown, path: readonly string[]): number | null {
   const depth = path.findIndex((_, at) => Array.isArray(valueAt(values, path.slice(0, at))));
   return depth < 0 ? null : depth;
 }
+
+const NEEDS_TRUST = "needs your trust in the file of a workspace, and --project sets only keys that need none";
 
 const NOTHING_ABOVE = { overruled: "", extended: "" };
 

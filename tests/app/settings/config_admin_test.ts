@@ -384,6 +384,16 @@ Deno.test("AppConfigAdmin.set() names the source that overrides the written valu
     assert.equal((await (await admin()).set("model", { words: ["n"], ...own })).overruled, "");
   }));
 
+Deno.test("AppConfigAdmin.set() in a workspace names the lower limit that remains", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin({});
+    const overruled = async (chars: string, project: boolean): Promise<string> =>
+      (await config.set("context.journalChars", { words: [chars], project })).overruled;
+    assert.deepEqual([await overruled("50000", true), await overruled("5000", true)], ["the default", ""]);
+    await overruled("4000", false);
+    assert.equal(await overruled("5000", true), path);
+  }));
+
 Deno.test("AppConfigAdmin names the sources that add to a list instead of overriding it", () =>
   withPlace(async ({ own: path, project, admin }) => {
     await Deno.writeTextFile(project, '{ "extensions": { "deny": ["memo"] }, "secrets": ["*.k"], "model": "p" }');
@@ -432,11 +442,11 @@ Deno.test("AppConfigAdmin.set() in a workspace accepts only harmless keys, and f
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
     await assert.rejects(
       refused,
-      /: it cannot come from an untrusted workspace, because a repository can bring this file; leave out --project to/,
+      /: it needs your trust in the file of a workspace, and --project sets only keys that need none; leave out --project to/,
     );
     for (const key of ["extensions.config.vis.web.hosts", "extensions.config.vis.shell.network"]) {
       const words = [key.endsWith("hosts") ? "a.example" : "true"];
-      await assert.rejects(config.set(key, { words, project: true }), /: it cannot come from .*; leave out --project/);
+      await assert.rejects(config.set(key, { words, project: true }), /: it needs your trust .*; leave out --project/);
     }
     await config.set("extensions.config.vis.shell.deny", { words: ["git push*"], project: true });
     await Deno.remove(project);
@@ -470,7 +480,7 @@ Deno.test("AppConfigAdmin.trust() allows every setting in the file of a workspac
     ]);
     await assert.rejects(
       config.set("shell.enabled", { words: ["true"], project: true }),
-      /: it cannot come from an untrusted workspace, .*; leave out --project to/,
+      /: it needs your trust in the file of a workspace, .*; leave out --project to/,
     );
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:2/v1" }');
     await assert.rejects(settings(), ConfigError);
