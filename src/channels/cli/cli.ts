@@ -34,10 +34,12 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   const [flag = "", ...rest] = io.args;
   const isVersion = flag === "-v" && rest.length === 0;
   const given = isVersion ? ["--version"] : HELP_FLAGS.includes(flag) ? ["help", ...rest] : io.args;
-  const args = spelled(given, COMMANDS);
-  const [first = ""] = args;
-  const only = first === "-V" || first === "--version" ? "version" : first;
+  const typed = spelled(given, COMMANDS);
+  const [start = ""] = typed;
+  const only = start === "-V" || start === "--version" ? "version" : start;
   const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
+  const args = spelled(wordFirst(typed, program), COMMANDS);
+  const [first = ""] = args;
   try {
     const run = async (words: readonly string[]): Promise<number> => {
       await program.parseAsync(words, { from: "user" });
@@ -185,12 +187,33 @@ async function hasExtension(name: string, services: Services): Promise<boolean> 
   return listed.some(({ alias, state }) => state === "loaded" && alias === name);
 }
 
+const CONTINUES = /^(?:-[a-z]*c|--(?:continue|conversation|fork)(?:=|$))/;
+
+/** `vis --cwd DIR undo` is `vis undo --cwd DIR`. An option that continues a conversation makes all words a request, such
+ * as `vis -c go`, except a command alone. */
+function wordFirst(args: readonly string[], program: Command): readonly string[] {
+  const [start = ""] = args;
+  if (!start.startsWith("-") || COMMON.includes(start)) return args;
+  const places = wordPlaces(args, program);
+  const [at = -1] = places, word = args[at] ?? "", options = args.slice(0, at);
+  if (at < 0 || options.includes("--")) return args;
+  const isAlone = places.length === 1 && [...COMMANDS, ...OTHER_WORDS].includes(word);
+  if (!isAlone && options.some((arg) => CONTINUES.test(arg))) return args;
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  return [...args.slice(at, end), ...options, ...args.slice(end)];
+}
+
 function wordsOf(args: readonly string[], program: Command): readonly string[] {
+  return wordPlaces(args, program).map((at) => args[at] ?? "");
+}
+
+function wordPlaces(args: readonly string[], program: Command): readonly number[] {
   const options = program.commands.find((command) => command.name() === "run")?.options ?? [];
   const takesValue = (arg: string): boolean =>
     options.some(({ long, short, required }) => required && (arg === long || arg === short));
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  return args.filter((arg, at) => at > end || !arg.startsWith("-") && !takesValue(args[at - 1] ?? ""));
+  const isWord = (arg: string, at: number): boolean => !arg.startsWith("-") && !takesValue(args[at - 1] ?? "");
+  return [...args.keys()].filter((at) => at > end || isWord(args[at] ?? "", at));
 }
 
 /** Some languages put no spaces between words, and no command ends in ? or !. */

@@ -25,6 +25,8 @@ Deno.test("runCli() refuses unknown arguments with 2 and a hint, on stderr alone
     [["revert"], /^vis: unknown command 'revert'\n\(Vis has vis undo\)\n\(to ask it: /],
     [["tidy", "--provider", "demo", "--db", "x.db"], /^vis: unknown command 'tidy'\n\(to ask it: /],
     [["rollback", "--max-cost", "1"], /^vis: unknown command 'rollback'\n\(Vis has vis undo\)/],
+    [["--cwd", "x", "nonsense"], /^vis: unknown command 'nonsense'\n\(to ask it: /],
+    [["--model=m", "hstory"], /^vis: unknown command 'hstory'\n\(Did you mean history\?\)/],
     [["rollback"], /^vis: unknown command 'rollback'\n\(Vis has vis undo\)/],
     [["session", "list"], /^vis: unknown command 'session'\n\(Vis has vis conversations list, and vis -c /],
     [["plugin", "install", "x"], /^vis: unknown command 'plugin'\n\(Vis has vis extensions\)/],
@@ -121,6 +123,34 @@ Deno.test("runCli() lets a defect through", async () => {
   const json = fakeIo({ args: ["run", "--output", "json", "x"] });
   await assert.rejects(runCli(services, json), TypeError);
   assert.deepEqual(JSON.parse(json.out), { error: { code: 1, message: "a defect" } });
+});
+
+Deno.test("runCli() runs a command after options, and takes the words of a continued conversation for a request", async () => {
+  const asked: (string | undefined)[] = [];
+  const services = fakeServices({
+    extensionAdmin: ({ cwd }) => {
+      asked.push(cwd);
+      return Promise.resolve({ ...Object(null), run: () => Promise.reject(new ConfigError("enough")) });
+    },
+    open: () => Promise.reject(new ConfigError("a request")),
+  });
+  const cases: [string[], string][] = [
+    [["--cwd", "undo", "undo"], "vis: enough\n"],
+    [["--provider", "p", "undo"], "vis: unknown option '--provider'\n(vis help undo explains its usage)\n"],
+    [["--nope", "config", "list"], "vis: unknown option '--nope'\n(vis help config list explains its usage)\n"],
+    [["--continue", "undo"], "vis: unknown option '--continue'\n(vis help undo explains its usage)\n"],
+    [["-qc", "go"], "vis: a request\n"],
+    [["--conversation", "01a22fa0", "undo", "it"], "vis: a request\n"],
+    [["--cwd", "x", "--", "undo"], "vis: a request\n"],
+    [["--cwd", "x", "undo?"], "vis: a request\n"],
+    [["--cwd", "x", "/plan", "undo"], "vis: a request\n"],
+  ];
+  for (const [args, says] of cases) {
+    const io = fakeIo({ args });
+    await runCli(services, io);
+    assert.equal(io.err, says, args.join(" "));
+  }
+  assert.equal(asked[0], "undo");
 });
 
 Deno.test("runCli() passes the flags of run to the function that opens a session", async () => {
