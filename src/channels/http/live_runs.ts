@@ -85,6 +85,15 @@ export class Runs {
     return await this.#shared?.isBusy(conversationId) ?? this.#of(conversationId).length > 0;
   }
 
+  /** Resolves once the queries of this process in the branch no longer count as running queries of their tokens. */
+  async ended(branchId: string): Promise<void> {
+    for (;;) {
+      const runs = [...this.#running.keys()].filter((run) => run.branchId === branchId);
+      if (runs.length === 0) return;
+      await Promise.allSettled(runs.map(({ ended }) => ended));
+    }
+  }
+
   async cancel(conversationId: string): Promise<number> {
     // A process that is no node, such as `vis run`, can also run a query in a shared database.
     if (this.#shared) {

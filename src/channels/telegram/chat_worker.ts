@@ -62,19 +62,25 @@ export class ChatWorker {
     if (message.edited) return await this.#edited(entry);
     if (message.command !== null && message.command !== MORE) return await this.#command(entry);
     if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
-    const refused = await overQuota(message.from.id, this.#parts) ??
+    const isNew = entry.attempts === undefined;
+    const mayAdd = isNew && message.files.length === 0 && message.command === null;
+    const placed = this.#current && mayAdd ? await this.#placed(entry) : entry;
+    const current = this.#current;
+    if (mayAdd && current && current.branchId === placed.branchId) return this.#steer(placed, current);
+    if (await this.#admit(placed) && current && isNew) this.#react(message, "👌");
+  }
+
+  async #admit(entry: PendingMessage): Promise<boolean> {
+    const refused = await overQuota(entry.message.from.id, this.#parts) ??
       (this.#waiting.length >= MAX_WAITING
         ? `Cannot take this message: ${MAX_WAITING} messages are waiting, the limit; send it again later`
         : null);
-    if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
-    const placed = await this.#placed(entry);
-    const current = this.#current;
-    const isText = message.files.length === 0 && message.command === null;
-    if (current && current.branchId === placed.branchId && isText && entry.attempts === undefined) {
-      return this.#steer(placed, current);
+    if (refused !== null && entry.attempts === undefined) {
+      await this.#tell(entry, new RichText().add(refused));
+      return false;
     }
-    if (current && entry.attempts === undefined) this.#react(message, "👌");
-    this.#enqueue(placed);
+    this.#enqueue(await this.#placed(entry));
+    return true;
   }
 
   async #edited(entry: PendingMessage): Promise<void> {
@@ -149,7 +155,7 @@ export class ChatWorker {
     this.#steers.push(
       (async () => {
         this.#react(message, "👀");
-        if (!await query.steer(text)) return void this.#enqueue(entry);
+        if (!await query.steer(text)) return void await this.#admit(entry);
         const part = { ...entry, steered: query.queryId ?? "" };
         await inbox.put(part);
         this.#steered.push(part);

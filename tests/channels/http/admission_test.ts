@@ -5,10 +5,10 @@ import { Problem } from "../../../src/channels/http/problem.ts";
 import { callerLabel, type TokenGrant, type TokenScope } from "../../../src/channels/http/tokens.ts";
 import type { SharedQueries } from "../../../src/conversation/conversations.ts";
 import { newQuery } from "../../conformance/store/fixtures.ts";
-import { final } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";
 import { raw, statusOf } from "./_raw.ts";
-import { NO_QUOTA, type Rig, SSE, startRig, TOKEN } from "./_rig.ts";
+import { NO_QUOTA, onCall, type Rig, SSE, startRig, TOKEN } from "./_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
 
@@ -75,6 +75,39 @@ Deno.test("Quotas limit the queries that a token runs at a time, without delayin
   await as(rig, "writer").post(`${one}/cancel`);
   await first.text();
   assert.equal((await (await as(rig, "writer").post(`${two}/messages`, { request: "x" })).json()).answer, "after it");
+});
+
+for (const limit of [{ concurrent: 1 }, { queriesPerDay: 1 }, { costUsdPerDay: 0.000_001 }]) {
+  Deno.test(`Quotas let a token at its limit steer, read and cancel its query: ${Object.keys(limit)[0]}`, async () => {
+    const sent = Promise.withResolvers<void>();
+    await using rig = await startRig([{ text: replyJson("1"), after: sent.promise }, endless], {
+      tokens: source(grant("writer", { quota: { ...NO_QUOTA, ...limit } })),
+      engine: { scripted: { capabilities: { price: { input: 10, output: 10, cached: 1 } } } },
+    });
+    onCall(rig, "steer", () => sent.resolve());
+    const at = await make(rig, "writer");
+    const { post, ask } = as(rig, "writer");
+    const first = await post(`${at}/messages`, { request: "x" }, SSE);
+    const steered = await post(`${at}/messages`, { request: "and this too", whenBusy: "steer" });
+    assert.deepEqual([steered.status, await steered.json()], [202, { steered: true }]);
+    assert.equal((await ask(`${at}/approvals`)).status, 200);
+    assert.equal((await post(`${at}/cancel`)).status, 200);
+    await first.text();
+  });
+}
+
+Deno.test("Quotas accept a message that was to steer a query that ends, even if the token may run only one query", async () => {
+  const sent = Promise.withResolvers<void>();
+  await using rig = await startRig([{ text: final("one"), after: sent.promise }, final("two")], {
+    tokens: source(grant("writer", { quota: { ...NO_QUOTA, concurrent: 1 } })),
+  });
+  onCall(rig, "steer", () => sent.resolve());
+  const at = await make(rig, "writer");
+  const { post } = as(rig, "writer");
+  const first = await post(`${at}/messages`, { request: "x" }, SSE);
+  const late = await post(`${at}/messages`, { request: "y", whenBusy: "steer" });
+  assert.equal((await late.json()).answer, "two");
+  await first.text();
 });
 
 async function make(rig: Rig, name: string): Promise<string> {

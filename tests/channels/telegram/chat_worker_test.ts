@@ -153,6 +153,30 @@ Deno.test("a user over the daily quota is informed, and others continue", () =>
     await until(() => api.shown(-500).some((text) => text.startsWith("other user")));
   }, { quota: { queriesPerDay: 1, costUsdPerDay: null } }));
 
+for (const late of [false, true]) {
+  const effect = late ? "is refused if that request ends first" : "goes to that request";
+  Deno.test(`a text to the running request of a user at the daily quota ${effect}`, async () => {
+    const release = Promise.withResolvers<void>();
+    await withBot(
+      [
+        { text: late ? answer("alone") : replyJson("1"), after: release.promise },
+        (request) => answer(request.context.includes("in French") ? "steered" : "not told"),
+      ],
+      async ({ api, engine, until }) => {
+        api.say("say it");
+        await until(() => engine.provider.requests.length === 1);
+        api.say("in French");
+        await until(() => api.callsOf("setMessageReaction").length === 1);
+        release.resolve();
+        const shown = late ? /^You have reached the limit of 1 request per day/ : /^steered/;
+        await until(() => api.shown().some((text) => shown.test(text)));
+        assert.equal(engine.provider.requests.length, late ? 1 : 2);
+      },
+      { quota: { queriesPerDay: 1, costUsdPerDay: null } },
+    );
+  });
+}
+
 Deno.test("a long answer comes in parts in order, and a text that Telegram refuses for its styles as plain text", () => {
   const long = Array.from({ length: 300 }, (_, n) => `Line ${n} of **many** words to fill it`).join("\n");
   const final = { answer: `${long}\n\n\`\`\`ts\nconst a = 1;\n\`\`\``, answerType: "markdown" };

@@ -222,7 +222,11 @@ async function begin(
   const given = optionsOf(body, caller);
   // An invalid request must not use up the quota of the token.
   await conversations.check({ request: body.request });
-  if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
+  if (body.whenBusy === "steer") {
+    if (await steered(c, { body, conversation })) return null;
+    // The query that did not take the text may still count for the quota of the token.
+    await c.env.runs.ended(conversation.branchId);
+  }
   await c.env.models.check(body.model, conversations);
   await conversations.check(given);
   const refuseWhenBusy = body.whenBusy === "refuse";
