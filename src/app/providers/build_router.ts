@@ -281,7 +281,7 @@ function adviceOf(
 ): Advice {
   const given = addressSetting ?? addressFrom;
   const baseUrl = given || (preset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`);
-  if (plain) return { key: from || "VIS_API_KEY", baseUrl, model: "VIS_MODEL" };
+  if (plain) return { key: from || "VIS_API_KEY", baseUrl, model: "the model (vis models)" };
   return {
     key: ["", "auth.json", "typed"].includes(from) ? `the key (vis auth login ${name})` : from,
     baseUrl,

@@ -59,6 +59,20 @@ Deno.test("buildRouter() names the setting of an address that refuses connection
   }
 });
 
+Deno.test("a model that a server does not know is named without a variable that is not set", async () => {
+  const { promise: at, resolve } = Promise.withResolvers<number>();
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => resolve(port) },
+    () => new Response("{}", { status: 404 }),
+  );
+  const router = await routerOf({ VIS_BASE_URL: `http://127.0.0.1:${await at}/v1` }, { set: { model: "m" } });
+  const asked = router.ask({ messages: [{ role: "user", text: "a" }], reasoning: "balanced" }, {
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(asked, /check the model \(vis models\) and VIS_BASE_URL/);
+  await server.shutdown();
+});
+
 Deno.test("buildRouter() accepts a base URL or a key for an OpenAI-compatible server", async () => {
   for (const env of [{ VIS_BASE_URL: "http://127.0.0.1:1/v1" }, { VIS_API_KEY: "k" }, { OPENAI_API_KEY: "k" }]) {
     const { provider, model } = (await routerOf({ ...env, VIS_MODEL: "m" })).current();
