@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { advised, type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
-import { committer } from "./identity.ts";
+import { committer, isOn } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
 import {
   checkedRef,
@@ -206,6 +206,8 @@ interface Tags {
     readonly message: string;
   }[];
   readonly left: number;
+  /** The settings of git ask for a signature, and Vis signs no tag. */
+  readonly signed?: false;
 }
 
 const MAX_TAGS = 200;
@@ -223,7 +225,11 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
   const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);
   else if (name !== undefined) await makeTag(git, name, checkedRef(at), message);
-  return await tagsOf(git);
+  const lacksSignature = name !== undefined && !remove &&
+    (await isOn(git, "tag.gpgSign") || message !== undefined && await isOn(git, "tag.forceSignAnnotated"));
+  if (!lacksSignature) return await tagsOf(git);
+  env.note?.(`git.tag did not sign ${name}, although the settings of git ask for signed tags; tell the user`);
+  return { ...await tagsOf(git), signed: false };
 }
 
 async function makeTag(git: Git, name: string, at: string, message: string | undefined): Promise<void> {

@@ -1,7 +1,6 @@
 import { lstatSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { advised, type EnvironmentView, type FileChanges, someOf, userGitSettings } from "@vis/extension";
+import { advised, type EnvironmentView, type FileChanges, someOf } from "@vis/extension";
 import {
   askToChange,
   COMMIT_HOOKS,
@@ -16,7 +15,7 @@ import {
   spawnOf,
   unmatchedPath,
 } from "./git.ts";
-import { committer } from "./identity.ts";
+import { committer, isOn } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
@@ -210,7 +209,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     ...(allowEmpty ? ["--allow-empty"] : []),
   ];
   const rare = ["post-index-change", "reference-transaction", ...amend ? ["post-rewrite"] : [], "pre-auto-gc"];
-  const found = await hooksOf(git, [...COMMIT_HOOKS, ...rare]), isSet = await signsCommits(git);
+  const found = await hooksOf(git, [...COMMIT_HOOKS, ...rare]), isSet = await isOn(git, "commit.gpgSign");
   const hooks = options.hooks !== false && found.names.some((name) => REFUSING_HOOKS.includes(name)) ? found : null;
   const signs = isSet && options.sign !== false;
   const programs = hooks !== null || signs ? await import("./commit_programs.ts") : null;
@@ -253,14 +252,6 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     ...(skippedHooks.length > 0 ? { skippedHooks } : {}),
     ...(made.changes ? { changes: made.changes } : {}),
   };
-}
-
-async function signsCommits({ settings, repository: { gitDir } }: Git): Promise<boolean> {
-  const all = [...await userGitSettings({ home: homedir(), gitDir }), ...settings];
-  const value = all.findLast(({ section, subsection, key }) =>
-    section === "commit" && subsection === null && key === "gpgsign"
-  )?.value;
-  return value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
 }
 
 async function movedFrom(

@@ -1,7 +1,16 @@
 import { join } from "node:path";
-import { advised, clip, type FileChanges, isWithin, smallTextFile, someOf } from "@vis/extension";
+import {
+  advised,
+  clip,
+  counted,
+  type FileChanges,
+  isWithin,
+  smallTextFile,
+  someOf,
+  withoutAdvice,
+} from "@vis/extension";
 import type { SigningArguments } from "./commit_signature.ts";
-import { Git, type GitResult, type Hooks, hooksOf } from "./git.ts";
+import { Git, type GitResult, type Hooks, hooksOf, plainReason } from "./git.ts";
 import { HookGuard } from "./hook_guard.ts";
 
 const MOST_OUTPUT = 2_000, MOST_TRACE = 16 << 20;
@@ -96,6 +105,38 @@ export async function commitWithPrograms(git: Git, { hooks, signs }: Programs, p
   const { withSignature } = await import("./commit_signature.ts");
   const { author, args } = planned;
   return await withSignature(git, { author, amend: args.includes("--amend") }, commit);
+}
+
+/** Signs a new commit of git.merge, for example, by amending it. Vis signs one commit per call, so it signs none of
+ * several. Returns false if a commit has no signature. */
+export async function signNew(
+  git: Git,
+  { author, since, name }: Pick<Planned, "author"> & { readonly since: readonly string[]; readonly name: string },
+): Promise<boolean | null> {
+  const { stdout } = await git.run(["rev-list", "--header", "HEAD", ...since.map((hash) => `^${hash}`), "--"]);
+  const made = stdout.split("\0").filter((text) => text !== "").map((text) => text.split("\n\n", 1)[0] ?? "");
+  const unsigned = made.filter((header) => !/^gpgsig/m.test(header));
+  if (unsigned.length === 0) return made.length === 0 ? null : true;
+  let why = "Vis signs one commit per call";
+  if (made.length === 1) {
+    try {
+      const programs = { hooks: null, signs: true };
+      await askForPrograms(git, programs);
+      const args = ["commit", "--quiet", "--amend", "--only", "--allow-empty", "--no-edit", "--cleanup=verbatim"];
+      const { code, stderr } = await commitWithPrograms(git, programs, { args, paths: [], message: "", author });
+      if (code === 0) return true;
+      why = plainReason(stderr);
+    } catch (error) {
+      git.env.signal?.throwIfAborted();
+      if (!(error instanceof Error)) throw error;
+      why = withoutAdvice(error);
+    }
+  }
+  const which = made.length === 1 ? "its commit" : counted(unsigned.length, "commit");
+  git.env.note?.(
+    `git.${name} did not sign ${which}, although the settings of git have commit.gpgSign (${why}); tell the user`,
+  );
+  return false;
 }
 
 /** If a signal ends Vis during a commit, files of this commit stay. */

@@ -31,6 +31,15 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
+/** `setting` is a switch such as "commit.gpgSign", in the user's settings or in the repository. */
+export async function isOn({ settings, repository: { gitDir } }: Git, setting: string): Promise<boolean> {
+  const all = [...await userGitSettings({ home: homedir(), gitDir }), ...settings];
+  const value = all.findLast(({ section, subsection, key }) =>
+    subsection === null && `${section}.${key}` === setting.toLowerCase()
+  )?.value;
+  return value !== undefined && /^(?:true|yes|on|[1-9]\d*)$/i.test(value);
+}
+
 /** The extension's settings have precedence over the repository, and the repository over the user's git settings. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {

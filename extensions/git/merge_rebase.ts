@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { advised, counted, type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
 import { type Call, Git, gitReason, gitRefusal, type GitResult } from "./git.ts";
-import { committer } from "./identity.ts";
+import { committer, isOn } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
 import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
 import { type GitState, isRefused, readState, readStatus, refuseDuring, wayOn } from "./status.ts";
@@ -34,6 +34,8 @@ interface Sequenced extends GitState {
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
+  /** Absent without `commit.gpgSign` or without a new commit. */
+  readonly signed?: boolean;
 }
 
 type During = "merge" | "rebase" | "cherry-pick" | "revert";
@@ -86,7 +88,13 @@ export async function merge(
   // Git names the argument in conflict markers. FETCH_HEAD could name several commits.
   const merged = described === null ? hash : ref ?? "";
   const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, merged]);
-  return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
+  return await stateAfter(begun, {
+    during: "merge",
+    result,
+    cannot,
+    known: [hash],
+    ...(squash ? { next: "git.commit(message)" } : {}),
+  });
 }
 
 export async function rebase(
@@ -109,7 +117,7 @@ export async function rebase(
     ...["--no-rerere-autoupdate", `--onto=${base}`],
   ];
   const result = await run(begun, [...merging, "rebase", ...strategy(merging), ...flags, after]);
-  return await stateAfter(begun, { result, cannot });
+  return await stateAfter(begun, { during: "rebase", result, cannot, known: [base] });
 }
 
 export async function pickCommits(
@@ -141,7 +149,7 @@ export async function pickCommits(
     ...(mainline === undefined ? [] : [`--mainline=${mainline}`]),
   ];
   const result = await run(begun, [...merging, during, ...strategy(merging), ...flags, ...each]);
-  return await stateAfter(begun, { result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
+  return await stateAfter(begun, { during, result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
 }
 
 async function refuseMainline(
@@ -192,20 +200,34 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
 
 /** Conflicts are a result. */
 async function stateAfter(
-  { git, was }: Pick<Begun, "git" | "was">,
-  { result, cannot, next, saved }: {
+  { git, author, was }: Omit<Begun, "status">,
+  { during, result, cannot, known = [], next, saved }: {
+    readonly during: During;
+    /** These commits existed before the call, as `was` did. */
+    readonly known?: readonly string[];
     readonly result: GitResult;
     readonly cannot: string;
     readonly next?: string;
     readonly saved?: string | undefined;
   },
 ): Promise<Sequenced> {
-  const state = await readState(git, next);
   const stopped = result.code !== 0;
+  const signed = stopped || !await isOn(git, "commit.gpgSign")
+    ? null
+    : await (await import("./commit_programs.ts")).signNew(git, {
+      author,
+      since: [was, ...known],
+      name: NAMES[during],
+    });
+  const state = await readState(git, next);
   if (stopped && !state.conflicts && state.during === undefined) throw gitRefusal(git, result, cannot);
   const why = stopped && !state.conflicts ? { why: gitReason(git, result).why } : {};
   const then = state.conflicts && !state.next ? { next: "edit the files, git.add them, then git.commit(message)" } : {};
-  return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
+  return {
+    ...{ ...state, ...then, was, ...why },
+    ...(saved === undefined ? {} : { saved }),
+    ...(signed === null ? {} : { signed }),
+  };
 }
 
 function stepOf(during: During, steps: SequenceSteps, namesCommit: boolean): keyof SequenceSteps | null {
@@ -252,11 +274,16 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   }
   const saved = step === "continue" ? undefined : await saveWork(git, await uncommitted(git), cannot);
   const was = began ?? status.commit ?? "";
+  const other = during === "merge" ? "MERGE_HEAD" : during === "rebase" ? "rebase-merge/onto" : null;
+  const known = other === null ? "" : await smallTextFile(join(git.repository.gitDir, other)) ?? "";
   const args = during === "merge" && step === "continue"
     ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]
     : [...merging, during, `--${step}`];
   const result = await run({ git, author }, args);
-  return await stateAfter({ git, was }, { result, cannot, saved });
+  return await stateAfter({ git, author, was }, {
+    ...{ during, result, cannot, saved },
+    known: known.split("\n").filter((one) => /^[0-9a-f]{40,64}$/.test(one)),
+  });
 }
 
 /** Another program may have written the list of steps, so rejects with Error if a step or a strategy could run a

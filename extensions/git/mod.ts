@@ -84,7 +84,7 @@ const CHANGES = {
 };
 
 const more = (type: string, keys: string): string => `${type.slice(0, -1)}, ${keys}}`;
-const SEQUENCED = more(STATE, "was, why?, saved?");
+const SEQUENCED = more(STATE, "was, why?, saved?, signed?");
 const WORKTREES = "{path, commit, branch, gone?, locked?}[]";
 const which = z.union([z.boolean(), z.number().int().min(0), text]).optional();
 const STEPS = { continue: flag, abort: flag, skip: flag };
@@ -467,7 +467,8 @@ export default defineExtension({
         options({ at: ref, message: ref, delete: flag }).optional(),
       ]),
       misnamed: { ...under("tags", HASH_NAMES), all: "tags", length: "tags.length" },
-      returns: "{tags: {name, commit, date: Date, message}[], left}",
+      outcome: ({ signed = true }: { readonly signed?: boolean }) => signed ? "" : "not signed",
+      returns: "{tags: {name, commit, date: Date, message}[], left, signed?}",
       examples: ['await git.tag("v1.2.0", {message: "The second release"})'],
     }),
     fn("fetch", (env: EnvironmentView, options?: FetchOptions) => fetchRemote(env, options), {

@@ -240,11 +240,14 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
   };
 }
 
-export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): CallOutcome {
+export function stateOutcome(
+  { branch, commit, subject, during, conflicts, signed = true }: GitState & { readonly signed?: boolean },
+): CallOutcome {
   const unfinished = during !== undefined;
   if (conflicts) return { text: `conflicts: ${someOf(conflicts.map(({ path }) => path))}`, ok: false, unfinished };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;
-  return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
+  const text = [at, ...unfinished ? [`during a ${during}`] : [], ...signed ? [] : ["not signed"]].join(", ");
+  return { text, ok: true, unfinished };
 }
 
 type Unfinished = Pick<Status, "during" | "commit" | "count">;

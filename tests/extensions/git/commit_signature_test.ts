@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { commit } from "../../../extensions/git/commit.ts";
 import extension from "../../../extensions/git/mod.ts";
-import { merge } from "../../../extensions/git/merge_rebase.ts";
+import { tag } from "../../../extensions/git/branches.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase.ts";
+import { stateOutcome } from "../../../extensions/git/status.ts";
 import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { AskedPrograms } from "../../../src/processes/approved/approved_programs.ts";
@@ -131,6 +133,82 @@ Deno.test("git.commit signs the commit that ends a merge", { ignore }, async () 
     await git("add", ".");
     assert.equal((await commit(env, "joined")).parents.length, 2);
     assert.equal(await verify(), "G ada@example.org joined\n");
+  });
+});
+
+/** `main` and `side` have one commit each that the other lacks. */
+async function diverged({ write, git }: Signing): Promise<void> {
+  await git("switch", "-q", "-c", "side");
+  await write("side.txt", "side\n");
+  await git("add", ".");
+  await git("commit", "-qm", "side", "--no-gpg-sign", "--author=Bob <bob@example.org>");
+  await git("switch", "-q", "main");
+  await write("a.txt", "main\n");
+  await git("commit", "-qam", "main", "--no-gpg-sign");
+}
+
+Deno.test("Vis signs the one new commit of a merge, revert, cherry-pick or rebase", { ignore }, async () => {
+  await signing(async (there) => {
+    const { env, asked, notes, git, verify } = there;
+    await diverged(there);
+    const { signed, was, commit } = await merge(env, "side");
+    assert.equal(signed, true);
+    assert.equal(await verify(), "G ada@example.org Merge branch 'side' into main\n");
+    assert.equal(
+      await git("log", "-1", "--format=%P %H"),
+      `${was} ${await git("rev-parse", "side")}`.trim() + ` ${commit}\n`,
+    );
+    assert.equal((await merge(env, "side")).signed, undefined);
+    await git("reset", "-q", "--hard", "HEAD~");
+    await pickCommits(env, "cherry-pick", "side");
+    assert.equal(await verify(), "G ada@example.org side\n");
+    assert.equal(await git("log", "-1", "--format=%an", "--name-only"), "Bob\n\nside.txt\n");
+    await pickCommits(env, "revert", "HEAD");
+    assert.equal(await verify(), 'G ada@example.org Revert "side"\n');
+    await git("switch", "-q", "side");
+    await rebase(env, "main~2");
+    assert.equal(await verify(), "G ada@example.org side\n");
+    assert.deepEqual(asked.map(({ exact }) => exact), [
+      'git.merge("side")',
+      'git.cherryPick("side")',
+      'git.revert("HEAD")',
+      'git.rebase("main~2")',
+    ]);
+    assert.deepEqual(notes, []);
+    await git("reset", "-q", "--hard", "main~2");
+    assert.equal((await merge(env, "main")).signed, undefined);
+  });
+});
+
+Deno.test("a merge, a rebase of several commits and a tag say that they are not signed", { ignore }, async () => {
+  await signing(async (there) => {
+    const { env, notes } = there;
+    await diverged(there);
+    const merged = await merge(env, "side");
+    assert.equal(merged.signed, false);
+    assert.match(stateOutcome(merged).text, /^main at \w+ Merge branch 'side' into main, not signed$/);
+    assert.match(
+      notes[0] ?? "",
+      /^git\.merge did not sign its commit, .* commit\.gpgSign \(.*the user said no\); tell the user$/,
+    );
+  }, { allowed: false });
+  await signing(async (there) => {
+    const { env, asked, notes, git, write, home } = there;
+    await diverged(there);
+    await write("b.txt", "more\n");
+    await git("add", ".");
+    await git("commit", "-qm", "more", "--no-gpg-sign");
+    assert.equal((await rebase(env, "side")).signed, false);
+    assert.match(
+      notes[0] ?? "",
+      /^git\.rebase did not sign 2 commits, although the settings of git have commit\.gpgSign/,
+    );
+    assert.equal((await tag(env, "v1", { message: "one" })).signed, undefined);
+    await write(join(home, "own"), "[tag]\n\tgpgSign = true\n");
+    assert.equal((await tag(env, "v2", { message: "two" })).signed, false);
+    assert.equal((await tag(env, "v2", { delete: true })).signed, undefined);
+    assert.equal(notes.length, 2);
+    assert.deepEqual(asked, []);
   });
 });
 
