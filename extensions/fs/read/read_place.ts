@@ -243,8 +243,12 @@ export async function askForUnasked(
 
 /** The model could read the text of a secret file in the new place, so the question is also about reading. */
 export function revealAt(context: FsContext, to: Pick<SecretFile["place"], "path" | "real">, from: string): void {
-  const file = context.unasked?.get(from);
-  if (file && !isSecretPlace(context, to)) context.unasked?.set(from, { ...file, isRead: true });
+  const { unasked = new Map<string, SecretFile>() } = context;
+  if (isSecretPlace(context, to) || !isSecretPlace(context, { path: from, real: from })) return;
+  // An earlier part of a patch may have made the source from any of these files.
+  for (const [real, file] of unasked) {
+    if (real === from || !unasked.has(from)) unasked.set(real, { ...file, isRead: true });
+  }
 }
 
 /** An error of these actions may contain the text of the file, which the model then reads. */

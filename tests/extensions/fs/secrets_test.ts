@@ -166,6 +166,14 @@ Deno.test("an approval to change a secret file does not give its text to the mod
     ["reading and changing .env", "move", ".env", "plain.txt"],
     ["reading and changing .env", "patch", "diff --git a/.env b/plain.txt\nrename from .env\nrename to plain.txt\n"],
     ["reading and changing .env", "patch", "diff --git a/.env b/plain.txt\ncopy from .env\ncopy to plain.txt\n"],
+    [
+      "reading and changing .env",
+      "patch",
+      ".env|.env.b .env.b|plain.txt".split(" ").map((pair) => {
+        const [from, to] = pair.split("|");
+        return `diff --git a/${from} b/${to}\ncopy from ${from}\ncopy to ${to}\n`;
+      }).join(""),
+    ],
     ["reading .env", "edit", ".env", { old: "KEY=9", new: "x" }],
     ["reading .env", "patch", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=9\n+KEY=3\n"],
   ];
