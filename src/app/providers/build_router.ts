@@ -277,12 +277,13 @@ function searchedBy(provider: Provider, searcher: () => Promise<Provider>): Prov
 }
 
 function adviceOf(
-  { name, preset, plain, addressFrom, addressSetting, key: { from } }: ResolvedProvider,
+  { name, preset, plain, addressFrom, addressSetting, proxyFrom, key: { from } }: ResolvedProvider,
 ): Advice {
   const given = addressSetting ?? addressFrom;
   const baseUrl = given || (preset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`);
-  if (plain) return { key: from || "VIS_API_KEY", baseUrl, model: "the model (vis models)" };
+  if (plain) return { key: from || "VIS_API_KEY", baseUrl, model: "the model (vis models)", proxy: proxyFrom };
   return {
+    proxy: proxyFrom,
     key: ["", "auth.json", "typed"].includes(from) ? `the key (vis auth login ${name})` : from,
     baseUrl,
     model: `the model (vis models --provider ${name})`,

@@ -112,6 +112,17 @@ export function addressSetting({ config, variable }: Pick<Settings, "config" | "
   return variable("VIS_BASE_URL") === config.baseUrl ? "VIS_BASE_URL" : "the setting baseUrl";
 }
 
+function proxyFrom(baseUrl: string, variable: Settings["variable"]): string {
+  const { hostname = "", protocol = "" } = URL.parse(baseUrl) ?? {};
+  if (!isLoopback(hostname)) return "";
+  const given = (name: string): string => variable(name) || variable(name.toLowerCase()) || "";
+  const spared = given("NO_PROXY").split(/[\s,]+/);
+  const isSpared = (entry: string): boolean =>
+    [hostname, "*"].includes(entry.replace(/:\d+$/, "")) || entry.includes("/") && entry.startsWith("127.");
+  if (spared.some(isSpared)) return "";
+  return [`${protocol.slice(0, -1).toUpperCase()}_PROXY`, "ALL_PROXY"].find((name) => given(name) !== "") ?? "";
+}
+
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const { openai } = PRESETS;
   const given = environmentAddress(openai, variable);
@@ -132,6 +143,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
     baseUrl: place.baseUrl,
     addressFrom: place.from,
     addressSetting: addressSetting({ config, variable }),
+    proxyFrom: proxyFrom(place.baseUrl, variable),
     addressNote: mayGo || apiKey === null ? "" : keptBack("OPENAI_API_KEY", config.baseUrl),
     headers: {},
     need: "optional",
@@ -333,6 +345,8 @@ export interface ResolvedProvider {
   readonly baseUrl: string;
   readonly addressFrom: string;
   readonly addressSetting: string | null;
+  /** Names the variable of the proxy through which Vis reaches a server on this machine, or is "". */
+  readonly proxyFrom: string;
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
@@ -404,6 +418,7 @@ export async function resolveProvider(
     baseUrl,
     addressFrom: place.from,
     addressSetting: sole ? addressSetting(settings) : null,
+    proxyFrom: proxyFrom(baseUrl, variable),
     addressNote: mayGo ? place.note : keptBack(found.from === "auth.json" ? "the key in auth.json" : found.from, above),
     headers: { ...preset?.headers, ...(isBearer ? { authorization: `Bearer ${key.value}` } : {}), ...entry?.headers },
     need,

@@ -106,7 +106,7 @@ export class Failures {
   unreachable(error: unknown): ProviderError {
     const { endpoint: { base }, advice } = this.#facts;
     if (/proxy auth/i.test(chainText(error))) return this.#byProxy();
-    const message = `Cannot reach ${base}: ${networkReason(error, { base, baseUrl: advice.baseUrl })}`;
+    const message = `Cannot reach ${base}: ${networkReason(error, { base, advice })}`;
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
@@ -218,10 +218,15 @@ function refusedText({ model }: { readonly model: string | null }): string {
   return model === null ? "it refused to list its models" : "it refused the model call";
 }
 
-function networkReason(error: unknown, { base, baseUrl }: { readonly base: string; readonly baseUrl: string }): string {
-  const text = chainText(error);
+function networkReason(
+  error: unknown,
+  { base, advice: { baseUrl, proxy: own = "" } }: { readonly base: string; readonly advice: Advice },
+): string {
+  const text = chainText(error), host = URL.parse(base)?.hostname ?? "";
   // A failed connection to the proxy has the same error as a failed connection to the service.
-  const proxy = isLoopback(URL.parse(base)?.hostname ?? "")
+  const proxy = own !== ""
+    ? `, or the proxy of ${own}, or name ${host} in NO_PROXY`
+    : isLoopback(host)
     ? ""
     : ", and the proxy if HTTPS_PROXY or HTTP_PROXY is set";
   if (/connection refused|ECONNREFUSED/i.test(text)) {

@@ -52,4 +52,6 @@ export interface Advice {
   readonly key: string;
   readonly baseUrl: string;
   readonly model: string;
+  /** Names the variable of the proxy through which Vis reaches a server on this machine; otherwise "" or absent. */
+  readonly proxy?: string;
 }

@@ -197,8 +197,16 @@ Deno.test("buildRouter() uses the first model of a named server on this machine,
   const gone = { provider: "ollama", baseUrl };
   await assert.rejects(
     buildRouter(await settingsOf({ config: gone })),
-    /^ConfigError: Cannot reach http:.*: the connection was refused/,
+    /^ConfigError: Cannot reach http:.*: the connection was refused; start the server or check [^,]*$/,
   );
+  const own = (given: Readonly<Record<string, string>>) => settingsOf({ config: gone, env: given });
+  const named = /or check .*, or the proxy of HTTP_PROXY, or name 127\.0\.0\.1 in NO_PROXY$/;
+  const HTTP_PROXY = "http://127.0.0.1:9";
+  await assert.rejects(buildRouter(await own({ HTTP_PROXY, NO_PROXY: "example.org" })), named);
+  await assert.rejects(buildRouter(await own({ http_proxy: HTTP_PROXY })), named);
+  for (const NO_PROXY of ["a.example,127.0.0.1:80", "*", "127.0.0.0/8"]) {
+    await assert.rejects(buildRouter(await own({ HTTP_PROXY, NO_PROXY })), /or check [^,]*$/);
+  }
   const env = { OPENAI_API_KEY: "k" };
   await assert.rejects(
     buildRouter(
