@@ -70,6 +70,13 @@ export class ReadLedger {
     if (known) this.#put(conversationId, path, { ...known, others: [hash, ...known.others] });
   }
 
+  /** An earlier file at `to` no longer counts. */
+  moved(conversationId: string, { from, to }: { readonly from: string; readonly to: string }): void {
+    const known = this.find(conversationId, from);
+    if (known) this.#put(conversationId, to, known);
+    else this.#seen.get(conversationId)?.delete(to);
+  }
+
   find(conversationId: string, path: string): Known | null {
     return this.#seen.get(conversationId)?.get(path) ?? null;
   }

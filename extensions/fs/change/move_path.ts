@@ -41,13 +41,9 @@ export async function movePath(
     throw advised(new Error(`Cannot move ${place.path}: ${target.path} is inside it`), "choose a target outside");
   }
   const gone = await treeItems(context, place, { action: "move" });
-  const made = gone.map(({ path, before }) => (
-    { path: `${target.real}${path.slice(place.real.length)}`, before: null, after: before }
-  ));
-  for (const { path } of gone) {
-    const to = `${target.real}${path.slice(place.real.length)}`;
-    revealAt(context, { path: to, real: to }, path);
-  }
+  const moved = (path: string): string => `${target.real}${path.slice(place.real.length)}`;
+  const made = gone.map(({ path, before }) => ({ path: moved(path), before: null, after: before }));
+  for (const { path } of gone) revealAt(context, { path: moved(path), real: moved(path) }, path);
   const moves = [{ from: place.real, to: target.real }], targets: string[] = [];
   const crosses = regionOf(context, place.real) !== regionOf(context, target.real);
   for (const { path, after } of crosses ? made : []) {
@@ -56,6 +52,10 @@ export async function movePath(
     targets.push(innerTarget(context, link));
   }
   await changeFiles(context, { change: "move", items: [...gone, ...made], moves, targets });
+  for (const { path } of gone) {
+    const { root, ledger, conversationId } = context;
+    ledger.moved(conversationId, { from: `${root}/${path}`, to: `${root}/${moved(path)}` });
+  }
   const files = gone.filter(({ before }) => before.kind !== "dir").length;
   return {
     from: place.path,

@@ -45,6 +45,31 @@ Deno.test("fs.move() overwrites nothing, and does not move a folder into itself"
   assert.equal(await workspace.text("b.txt"), "b");
 });
 
+Deno.test("after a move, the file at the new path is the file that was read, and no earlier one", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "c.txt": "c\n" });
+  await workspace.call("readFile", "a.txt");
+  const moveAndEdit = async (): Promise<void> => {
+    await workspace.call("move", "a.txt", "b.txt");
+    await workspace.call("edit", "b.txt", { old: "one", new: "two" });
+  };
+  await moveAndEdit();
+  // As vis undo in another process.
+  await Deno.remove(join(workspace.root, "b.txt"));
+  await workspace.put("a.txt", "one, changed by another\n");
+  await workspace.call("readFile", "a.txt");
+  await moveAndEdit();
+  assert.equal(await workspace.text("b.txt"), "two, changed by another\n");
+  await workspace.put("b.txt", "two, changed again\n");
+  assert.match(await workspace.refusal("edit", "b.txt", { old: "two", new: "x" }), /changed on disk since you last/);
+  await Deno.remove(join(workspace.root, "b.txt"));
+  await workspace.call("move", "c.txt", "b.txt");
+  await workspace.call("edit", "b.txt", { old: "c", new: "d" });
+  await workspace.call("readFile", "b.txt");
+  await workspace.call("move", "b.txt", "e.txt");
+  await workspace.put("e.txt", "changed by another\n");
+  assert.match(await workspace.refusal("writeFile", "e.txt", "mine\n"), /changed on disk since you last/);
+});
+
 Deno.test("fs.remove() removes permitted files, links and folders", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
   await Deno.symlink(join(workspace.outside, "secret.txt"), join(workspace.root, "link"));
