@@ -318,7 +318,9 @@ async function listModels(
   const prices = data === null ? {} : { prices: data.date };
   try {
     const names = await served(resolved, { signal });
-    return { provider: resolved.name, source: "service", detail: "", ...prices, models: names.map(describe) };
+    const own = resolved.models.map(({ name }) => name).filter((name) => !names.includes(name));
+    const detail = own.length === 0 ? "" : `the settings add ${own.join(", ")}`;
+    return { provider: resolved.name, source: "service", detail, ...prices, models: [...names, ...own].map(describe) };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     const why = reasonOf(error);

@@ -220,15 +220,16 @@ Deno.test("AppProviderAdmin.models() lists the models of the service, described 
       preset: "anthropic",
       protocol: "openai-chat",
       baseUrl: mock.baseUrl,
-      models: [{ name: "mine", contextTokens: 1000 }],
+      models: [{ name: "mine", contextTokens: 1000 }, { name: "unlisted", contextTokens: 2000 }],
     }];
     const admin = await adminOf({ config: { providers }, env: { ANTHROPIC_API_KEY: KEY } });
     const [list] = await admin.models({ provider: null, signal: ALWAYS });
-    assert.deepEqual([list?.provider, list?.source], ["proxy", "service"]);
+    assert.deepEqual([list?.provider, list?.source, list?.detail], ["proxy", "service", "the settings add unlisted"]);
     assert.deepEqual(list?.models.map(({ name, known, root, contextTokens }) => [name, known, root, contextTokens]), [
       ["claude-sonnet-5", true, false, 1_000_000],
       ["mine", true, true, 1000],
       ["new", false, false, null],
+      ["unlisted", true, false, 2000],
     ]);
   } finally {
     await mock.close();
