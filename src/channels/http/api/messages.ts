@@ -5,7 +5,7 @@ import type { AskOptions } from "../../../conversation/ask_options.ts";
 import { readImage } from "../../../domain/images.ts";
 import { approvalChoices, type Approve } from "../../../domain/query/approval.ts";
 import { type QueryResult, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
-import type { RequestKey } from "../../../domain/query/stored_query.ts";
+import type { RequestKey, StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { Leaving } from "../connections.ts";
 import type { Env } from "../http_parts.ts";
 import { CONVERSATION_HEADER, eventStream, eventTexts, FollowedQuery, textStream } from "../followed_query.ts";
@@ -81,10 +81,10 @@ messages.post(
     const { queryId, more: goesOn = false, approvals, ...choices } = c.req.valid("json");
     const { caller } = c.var;
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
-      await findQuery(c, queryId);
+      const query = await findQuery(c, queryId);
       const { conversations } = c.env.parts;
       const { conversation } = c.var;
-      if (goesOn) await checkLast(c, queryId);
+      if (goesOn) await checkLast(c, query);
       await c.env.models.check(choices.model, conversations);
       const given = chosen(choices, caller);
       await conversations.check(given);
@@ -104,14 +104,18 @@ messages.post(
   },
 );
 
-async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
-  const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
-  if (last?.queryId === queryId) return;
+async function checkLast(c: Context<Env>, { queryId, branchId }: StoredQuery): Promise<void> {
+  const { conversations } = c.env.parts;
+  const { conversation } = c.var;
+  const isLastOf = async (branch: Conversation) => (await conversations.queries(branch)).at(-1)?.queryId === queryId;
+  if (await isLastOf(conversation)) return;
+  const isElsewhere = branchId !== conversation.branchId && await isLastOf(await conversations.byId(branchId));
   throw new Problem(
-    `Cannot continue request ${queryId}: it is not the last request of its branch; fork the conversation at this request first`,
-    {
-      kind: "bad-request",
-    },
+    `Cannot continue request ${queryId}: it is not the last request of branch ${conversation.branchId}; ` +
+      (isElsewhere
+        ? `send the call to branch ${branchId}, which ends with this request`
+        : "fork the conversation at this request first"),
+    { kind: "bad-request" },
   );
 }
 

@@ -150,10 +150,30 @@ Deno.test("retry: more continues the last query for ten steps, and refuses other
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot continue request .*: it is not the last request of its branch; fork the conversation at this request first/,
+    /^Cannot continue request .*: it is not the last request of branch .*; fork the conversation at this request first/,
   );
   const answered = await more(done.queryId);
   assert.match((await answered.json()).detail, /it did not stop at its step limit \(answered\)/);
+});
+
+Deno.test("retry: more names the branch whose last query it can continue, if a newer branch goes on after the query", async () => {
+  await using rig = await startRig([
+    replyJson("const kept = 7"),
+    final("half"),
+    final("in the fork"),
+    final("{{kept}}"),
+  ]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x", maxIterations: 1 })).json();
+  const more = (branch: string) => rig.post(`/api/v1/conversations/${branch}/retry`, { queryId, more: true });
+  const { branchId } = (await queries(rig, id)).at(-1);
+  const fork = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId })).json();
+  await (await rig.post(messages(fork.branchId), { request: "y" })).text();
+  const refused = await more(id);
+  assert.equal(refused.status, 400);
+  const [, way] = (await refused.json()).detail.split("; ");
+  assert.equal(way, `send the call to branch ${branchId}, which ends with this request`);
+  assert.equal((await (await more(branchId)).json()).answer, "7");
 });
 
 Deno.test("cancel ends the running query as interrupted and keeps the conversation usable", async () => {
