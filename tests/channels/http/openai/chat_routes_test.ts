@@ -178,6 +178,11 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
     return true;
   });
   await assert.rejects(ask({ n: 2 }), { status: 400, param: "n" });
+  const spoken = { modalities: ["text", "audio"] };
+  await assert.rejects(ask(spoken), {
+    status: 400,
+    message: /modalities\.1 must be "text", because every answer is text/,
+  });
   await assert.rejects(ask({ messages: [] }), { status: 400, param: "messages" });
   await assert.rejects(ask({ messages: [{ role: "assistant", content: "" }] }), { status: 400, param: "messages" });
   const sound = { type: "input_audio", input_audio: { data: "", format: "wav" } };
