@@ -75,7 +75,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   if (body.stream) return eventStream(asked.events(query.events(), begun), { headers, heartbeatMs, left });
   const result = await query.result();
   const failure = openAiFailure(result);
-  if (failure) throw failure;
+  if (failure) throw new Problem(failure.message, { ...failure.facts, headers });
   return c.json(await asked.whole(result, begun), 200, headers);
 }
 

@@ -74,6 +74,19 @@ Deno.test("AI SDK and LangChain, with their own retries, run a query once that e
   }
 });
 
+Deno.test("openai client: the error of a query names the conversation, in which a message continues with its variables", async () => {
+  const otherwise: ScriptedReply = ({ texts }) =>
+    texts.some((text) => text.includes("go on")) ? final("{{kept}}") : replyJson("const kept = 7");
+  await using rig = await startRig([], { engine: { scripted: { otherwise }, settings: { budget: 1, ceiling: 1 } } });
+  const { chat } = openAiClient(rig);
+  const failed: unknown = await chat.completions.create(BODY).catch((error: unknown) => error);
+  assert.ok(failed instanceof OpenAI.APIError);
+  assert.equal(failed.code, "max_iterations");
+  const headers = { "x-vis-conversation": failed.headers?.get("x-vis-conversation") ?? "" };
+  const done = await chat.completions.create({ ...BODY, messages: [{ role: "user", content: "go on" }] }, { headers });
+  assert.equal(done.choices[0]?.message.content, "7");
+});
+
 Deno.test("openai client: an end whose cause may pass is 502, again for the key that it was stored under", async () => {
   const away = new ProviderError("Cannot reach it", { code: "network", retryable: false });
   await withRig({ otherwise: away }, async (rig) => {
