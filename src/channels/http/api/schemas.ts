@@ -246,7 +246,8 @@ export const BackgroundCommandSchema = z.object({
 export const MessageBody = z.strictObject({
   request: z.string().min(1),
   images: z.array(z.string()).max(20).optional().describe(
-    "At most 20 images, each an http, https or base64 data URL; a data URL has at most 5 MB of image data",
+    "At most 20 images, each an http, https or base64 data URL; a data URL has at most 5 MB of image data, and " +
+      "the whole body at most server.bodyMiB",
   ),
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
