@@ -263,7 +263,7 @@ export const MessageBody = z.strictObject({
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "Behaviour if this server is running a query in the branch. refuse: the response is 409. wait: the message " +
       "waits for the end of that query. steer: that query gets the text as a note, and the response arrives when an iteration shows the text to the model. For a message with images, context, " +
-      "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
+      "a schema, limits, model, reasoning, plan or review, the response is 400; approvals has no effect on the running query. If another process is running the " +
       "query, the response for wait is 409, too",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
