@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5edf6c5bf8077e9d14e7a1395c67a56dd7fde1018de142adfdb6b1c4e9a801ca
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5144c1fb8f6bb8c820e473956537f2a9f696f2950302a895223871347b65ca86
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -784,8 +784,8 @@ export type Scoped = Readonly<{
  * at the point of the fork. A command has no conversation, so it names another scope. Rejects with TypeError if the
  * value is not JSON, and with an error that names an exceeded limit. */
 export interface OwnStore {
-  /** An equal value creates no version. With `ifVersion`, `put` rejects if another version is the newest; 0 means that
-   * the key must not exist. */
+  /** A value with the same JSON text, also in the order of its keys, creates no version. With `ifVersion`, `put` rejects
+   * if another version is the newest; 0 means that the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & {
     readonly ifVersion?: number;
   }): Promise<{

@@ -371,8 +371,8 @@ type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; worksp
  * at the point of the fork. A command has no conversation, so it names another scope. Rejects with TypeError if the
  * value is not JSON, and with an error that names an exceeded limit. */
 export interface OwnStore {
-  /** An equal value creates no version. With `ifVersion`, `put` rejects if another version is the newest; 0 means that
-   * the key must not exist. */
+  /** A value with the same JSON text, also in the order of its keys, creates no version. With `ifVersion`, `put` rejects
+   * if another version is the newest; 0 means that the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & { readonly ifVersion?: number }): Promise<{ version: number }>;
   /** Returns undefined if the key does not exist. */
   get(key: string, options?: Scoped & { readonly version?: number }): Promise<JsonValue | undefined>;

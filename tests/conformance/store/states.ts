@@ -44,6 +44,8 @@ export const storeStateCases: readonly StoreCase[] = [
       assert.deepEqual((await states.history(GLOBAL, { key: "k", limit: 2 })).map(({ version }) => version), [9, 8]);
       assert.deepEqual((await states.get(GLOBAL, { key: "k", version: 7 }))?.value, { a: [1, { b: null }] });
       assert.equal(await states.get(GLOBAL, { key: "k", version: 10 }), null);
+      await states.put(GLOBAL, { key: "keys", value: { a: 1, b: 2 } });
+      assert.equal(await states.put(GLOBAL, { key: "keys", value: { b: 2, a: 1 } }), 2, "the JSON text differs");
       assert.equal(await states.get(GLOBAL, { key: "none" }), null);
       assert.deepEqual(await states.history(GLOBAL, { key: "none", limit: 5 }), []);
     },
