@@ -601,7 +601,8 @@ const DENIED = /operation not permitted|permission denied|read-only file system|
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 /** Vis holds these names where a command could make a repository of the folder itself. */
-const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
+const HELD =
+  /(?:^|[\s'"‘`/])(?<!\.git\/[^\s'"‘`]*)(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
 /** If the wall refuses to create the folder of a path, Node.js reports that the folder is missing. */
 const UNMADE = /\bENOENT\b.*\bmkdir\b/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
@@ -733,6 +734,12 @@ export function wallHint(
         people: `${cause} what its settings name`,
       };
   }
+  const obeyed = obeyedIn(lines, { workspace, cwd, within: all ? root : workspace });
+  if (obeyed !== null) {
+    const cause = `Commands cannot change ${obeyed}, which git or Vis obeys`;
+    const isOfVis = isWithin(resolve(workspace, obeyed), join(workspace, ".vis"));
+    return { model: `${cause}: ${isOfVis ? "the user can" : "fs.writeFile asks the user"}`, people: cause };
+  }
   const around = root === workspace || all
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
@@ -787,6 +794,20 @@ function secretIn(
   const names = lines.flatMap((line) => line.match(NAMES) ?? []);
   const paths = names.map((name) => resolve(workspace, name)).filter((path) => isWithin(path, root));
   return paths.map((path) => relative(workspace, path)).find((path) => isSecretFile(path, secrets)) ?? null;
+}
+
+/** The command can change everything else in this folder. */
+function obeyedIn(
+  lines: readonly string[],
+  { workspace, cwd, within }: Record<"workspace" | "cwd" | "within", string>,
+): string | null {
+  const isThere = (path: string, name: string): boolean =>
+    path !== within && isWithin(path, within) && (existsSync(path) || name.includes("/") && existsSync(dirname(path)));
+  for (const line of lines.filter((line) => FIXED.test(line))) {
+    const name = line.replace(FIXED, "").match(NAMES)?.findLast((name) => isThere(resolve(workspace, cwd, name), name));
+    if (name !== undefined) return relative(workspace, resolve(workspace, cwd, name));
+  }
+  return null;
 }
 
 const PATHS = /(?<=^|[\s'"‘`:=(])(?:\.\.\/|\/)[^\s'"’`:]*/g;

@@ -117,6 +117,29 @@ Deno.test("wallHint() names git.init and the held names where a command cannot m
   });
 });
 
+Deno.test("wallHint() names a read-only path of the workspace, and which call or person can change it", async () => {
+  await withFolder(async (workspace) => {
+    for (const folder of [".vis", ".git", "file", "sub"]) await Deno.mkdir(join(workspace, folder));
+    for (const file of ["linked", "sub/linked"]) await Deno.writeTextFile(join(workspace, file), "");
+    const hint = (output: string, cwd = "") => wallHint({ config: {}, workspace }, output, { cwd })?.model;
+    const told = "Commands cannot change linked, which git or Vis obeys: fs.writeFile asks the user";
+    assert.equal(hint("/bin/bash: line 1: linked: Read-only file system"), told);
+    assert.equal(hint(`EROFS: read-only file system, open '${workspace}/linked'`), told);
+    assert.equal(
+      hint("rm: cannot remove 'linked': Read-only file system", "sub"),
+      told.replace("linked", "sub/linked"),
+    );
+    assert.equal(
+      hint("touch: cannot touch '.vis/new': Read-only file system"),
+      "Commands cannot change .vis/new, which git or Vis obeys: the user can",
+    );
+    for (const path of [".git/HEAD", ".git/modules/a/refs", "sub/.git/commondir"]) {
+      assert.match(hint(`rm: cannot remove '${path}': Read-only file system`) ?? "", /cannot change .*\.git/, path);
+    }
+    assert.match(hint("touch: cannot touch '/opt/x': Read-only file system") ?? "", /^Commands see the system/);
+  });
+});
+
 Deno.test("wallHint() names the secret file that a command could not change or read", () => {
   const view = { config: {}, workspace: "/home/me/project", secrets: [".env*", "!.env.example"] };
   for (
