@@ -280,6 +280,8 @@ export const OpenAiBody = z.looseObject({
   ),
   tools: z.array(z.unknown()).nullish(),
   tool_choice: z.unknown().optional(),
+  modalities: z.array(z.literal("text", 'must be "text", because every answer is text')).nullish(),
+  audio: z.null("must be null, because every answer is text").optional(),
 });
 
 function ignoredParameters(

@@ -34,8 +34,6 @@ const ChatCompletionBody = OpenAiBody.extend({
   n: z.literal(1, "must be 1, because there is one answer").nullish(),
   functions: z.array(z.unknown()).nullish(),
   function_call: z.unknown().optional(),
-  modalities: z.array(z.literal("text", 'must be "text", because every answer is text')).nullish(),
-  audio: z.null("must be null, because every answer is text").optional(),
 });
 
 const count = z.number().int();

@@ -183,6 +183,7 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
     status: 400,
     message: /modalities\.1 must be "text", because every answer is text/,
   });
+  await assert.rejects(openAiClient(rig).responses.create({ input: "x", ...spoken }), { status: 400 });
   await assert.rejects(ask({ messages: [] }), { status: 400, param: "messages" });
   await assert.rejects(ask({ messages: [{ role: "assistant", content: "" }] }), { status: 400, param: "messages" });
   const sound = { type: "input_audio", input_audio: { data: "", format: "wav" } };
