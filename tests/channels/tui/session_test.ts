@@ -238,7 +238,9 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
       const changes = [{ ...change, id: "c1", queryId: "other" }, { ...change, id: "c2", queryId: known.queryId }];
       const kept = [{ path: "INDEX.txt", reason: "got other changes since" }];
       const files = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-two\n+one\n" }];
-      print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files, kept }));
+      print(
+        JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files, kept, code: "files_changed" }),
+      );
       return Promise.resolve(0);
     };
     const extensions = () =>
