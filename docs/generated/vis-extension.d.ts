@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5144c1fb8f6bb8c820e473956537f2a9f696f2950302a895223871347b65ca86
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 29ed36e0b3b195aead242e9a5c506d04ac355558894b4baab85a7a33ca6e0806
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -536,6 +536,8 @@ export interface FunctionOptions {
   /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
    * failed, with the failures in `output` and its end. `args` are the model's arguments. */
   readonly outcome?: (result: any, args: readonly unknown[]) => string | CallOutcome;
+  /** If true, the lines below an answer name a call that threw, until a later call of the function succeeds. */
+  readonly tellsFailure?: boolean;
   /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

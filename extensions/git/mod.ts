@@ -270,6 +270,7 @@ export default defineExtension({
       doc:
         "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. Hooks run after a question.",
       untimed: true,
+      tellsFailure: true,
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: (
         { short, signed = true, skippedHooks = [] }: {
@@ -381,6 +382,7 @@ export default defineExtension({
       {
         doc: "Merges a branch or commit. Conflicts are in the result, and next says how to continue.",
         untimed: true,
+        tellsFailure: true,
         action: stepWords("a merge", { doing: "merging", done: "merged", things: "branches" }),
         outcome: stateOutcome,
         args: z.tuple([
@@ -398,6 +400,7 @@ export default defineExtension({
       {
         doc: "Moves the commits of the branch (after from) onto another one.",
         untimed: true,
+        tellsFailure: true,
         action: stepWords("a rebase", { doing: "rebasing onto", done: "rebased onto", things: "branches" }),
         outcome: stateOutcome,
         args: z.tuple([
@@ -416,6 +419,7 @@ export default defineExtension({
       {
         doc: "Repeats commits or a range of them here.",
         untimed: true,
+        tellsFailure: true,
         action: stepWords("a cherry-pick", { doing: "picking", done: "picked", things: "commits" }),
         outcome: stateOutcome,
         args: PICK,
@@ -431,6 +435,7 @@ export default defineExtension({
       {
         doc: "Commits the opposite of commits.",
         untimed: true,
+        tellsFailure: true,
         action: stepWords("a revert", { doing: "reverting", done: "reverted", things: "commits" }),
         outcome: stateOutcome,
         args: PICK,
@@ -484,6 +489,7 @@ export default defineExtension({
     fn("push", (env: EnvironmentView, name?: string, options?: PushOptions) => push(env, name, options), {
       doc: "Pushes the current or named branch, or a tag, with the user's keys, after a question.",
       untimed: true,
+      tellsFailure: true,
       action: { doing: "pushing", done: "pushed", things: "times", named: 0 },
       outcome: ({ commits, remote, branch }: Readonly<Record<"remote" | "branch", string>> & { commits: number }) =>
         `${counted(commits, "commit")} to ${branch} of ${remote}`,

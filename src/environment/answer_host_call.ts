@@ -78,7 +78,7 @@ export async function answerCall(
     else if (scope.signal.aborted || signal.aborted) {
       said = { text: scope.signal.aborted ? "cancelled" : "ended with its block", output: printed.end() };
       ended = { ok: false, ...changes() };
-    } else if (said.text === "") said = { text: "", output: oneLine(messageOf(error), REASON_CHARS) };
+    } else if (said.text === "") said = { ...said, output: oneLine(messageOf(error), REASON_CHARS) };
     throw error;
   } finally {
     printed.end();

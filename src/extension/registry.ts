@@ -419,6 +419,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
     return result;
   } catch (error) {
     note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
+    if (invocation.symbol.tellsFailure) invocation.told?.({ text: "", ok: false, unfinished: true });
     throw asHostCallError(error, invocation);
   }
 }

@@ -150,6 +150,8 @@ export interface FunctionOptions {
    * failed, with the failures in `output` and its end. `args` are the model's arguments. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any, args: readonly unknown[]) => string | CallOutcome;
+  /** If true, the lines below an answer name a call that threw, until a later call of the function succeeds. */
+  readonly tellsFailure?: boolean;
   /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;

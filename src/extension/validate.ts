@@ -57,6 +57,7 @@ const FunctionShape = z.strictObject({
   inPlans: z.boolean().optional(),
   action: z.union([ActionShape, func], ACTION).optional(),
   outcome: func.optional(),
+  tellsFailure: z.boolean().optional(),
   room: z.union([z.number().min(0), func], "must be a number or a function").optional(),
   before: func.optional(),
   after: func.optional(),

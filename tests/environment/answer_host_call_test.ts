@@ -176,6 +176,34 @@ Deno.test("a call that was under way when the user cancelled counts as cancelled
   assert.equal(work?.text, "ran · cancelled", "it may have changed something");
 });
 
+Deno.test("the summary below the answer names a call that failed and did not succeed later", async () => {
+  let refuses = true;
+  const maker = sample({
+    namespace: "test.maker",
+    symbols: [
+      fn("make", () => {
+        if (refuses) throw new Error("Cannot make it: the hook lint failed");
+      }, {
+        doc: "Makes.",
+        tellsFailure: true,
+        action: { doing: "making", done: "made", things: "times", named: 0 },
+        args: z.tuple([]),
+        returns: "void",
+      }),
+    ],
+  });
+  const block = "try { await maker.make() } catch {}";
+  const replies = [replyJson(block), replyJson([], { final: "I made it." })];
+  await using engine = await startEngine([...replies, ...replies], { extensions: [maker] });
+  const summary = async (): Promise<string | undefined> => {
+    const { signal } = new AbortController();
+    return (await engine.conversations.ask(engine.branch, "make it", { signal, emit: () => {} })).work?.text;
+  };
+  assert.equal(await summary(), "✗ maker.make (Cannot make it: the hook lint failed)");
+  refuses = false;
+  assert.equal(await summary(), "made");
+});
+
 Deno.test("the output of a cancelled call stays, for the user and for the next request", async () => {
   const builder = sample({
     namespace: "test.builder",

@@ -284,6 +284,14 @@ Deno.test("log: start, hooks and end debug, a throw and onError warn, each with 
   assert.deepEqual(said, ["debug start", "warn onError", "debug onError", "warn throw"]);
 });
 
+Deno.test("invokeSymbol() reports a call that threw only with tellsFailure", async () => {
+  for (const tellsFailure of [true, false]) {
+    const bad = invoke({ run: failing, hooks: { tellsFailure } });
+    await assert.rejects(bad.promise);
+    assert.deepEqual(bad.told, tellsFailure ? [{ text: "", ok: false, unfinished: true }] : []);
+  }
+});
+
 Deno.test("invokeSymbol() reports the result of a call, with the end of its output if it failed", async () => {
   const told = async (outcome: FunctionOptions["outcome"]): Promise<ShownOutcome | undefined> => {
     const asked = invoke({ hooks: { ...(outcome ? { outcome } : {}) } });

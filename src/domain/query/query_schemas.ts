@@ -28,7 +28,7 @@ const WorkSchema = z.object({
   removed: count.describe("Lines that were removed from files"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "Outcome of the last run of each command, in the order of the runs. Of more than 20 commands, the list has failed commands first, then commands with an outcome, then the newest. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty",
+      "Outcome of the last run of each command, in the order of the runs. Of more than 20 commands, the list has failed commands first, then commands with an outcome, then the newest. If the exit code of a command hides that a part failed, exitCode is the exit code of this part. For a command that still ran, exitCode is null and outcome is empty. A failed call of a function that commits, for example, also counts as a command, without an exit code",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   changed: z.string().optional().describe("The changed files in words; absent without them"),

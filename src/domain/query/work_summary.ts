@@ -2,7 +2,7 @@ import { counted, oneLine } from "../kit/text.ts";
 import type { HostCallEvent } from "./host_call.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60;
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60, FAILURE_CHARS = 100;
 
 interface Command {
   readonly exitCode: number | null;
@@ -27,11 +27,16 @@ export class QueryWork {
   ran = false;
 
   take(
-    { name, phase = "end", action, outcome = "", ok = false, exitCode, unfinished, partOf, changes }:
-      & Pick<HostCallEvent, "name" | "action" | "outcome" | "ok" | "exitCode" | "unfinished" | "partOf" | "changes">
+    { name, phase = "end", action, outcome = "", ok = false, output = "", exitCode, unfinished, partOf, changes }:
+      & Pick<HostCallEvent, "name" | "action" | "outcome" | "ok" | "output" | "exitCode" | "unfinished" | "partOf">
+      & Pick<HostCallEvent, "changes">
       & { readonly phase?: HostCallEvent["phase"] },
   ): void {
-    if (phase !== "end" || (changes === undefined && exitCode === undefined)) return;
+    if (phase !== "end") return;
+    const isThrown = !ok && changes === undefined && unfinished === true;
+    if (isThrown) this.#keepCommand(name, { exitCode: null, outcome: oneLine(output, FAILURE_CHARS) });
+    if (changes === undefined && exitCode === undefined) return;
+    if (ok) this.#commands.delete(name);
     this.acted = true;
     if (ok && exitCode === undefined) this.changed = true;
     if (ok && exitCode === 0) this.ran = true;
@@ -40,11 +45,7 @@ export class QueryWork {
     if (changes === "files") this.changers.add(alias);
     if (exitCode !== undefined) {
       if (subject === "") return;
-      this.#commands.delete(subject);
-      this.#commands.set(subject, { exitCode, outcome });
-      if (this.#commands.size <= MAX_KEPT) return;
-      const [good] = [...this.#commands].find(([, how]) => !hasFailed(how)) ?? [subject];
-      this.#commands.delete(good);
+      this.#keepCommand(subject, { exitCode, outcome });
     } else if (changes === "other" || unfinished !== undefined) {
       if (unfinished === false) {
         // The call that finished the work has its own outcome.
@@ -59,6 +60,14 @@ export class QueryWork {
       const part = unfinished === false ? undefined : partOf;
       this.#others = [...this.#others, { alias, what, outcome, isUnfinished: unfinished === true, partOf: part }];
     }
+  }
+
+  #keepCommand(command: string, how: Command): void {
+    this.#commands.delete(command);
+    this.#commands.set(command, how);
+    if (this.#commands.size <= MAX_KEPT) return;
+    const [good] = [...this.#commands].find(([, one]) => !hasFailed(one)) ?? [command];
+    this.#commands.delete(good);
   }
 
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {

@@ -70,6 +70,18 @@ Deno.test("a failed command stays among the facts, whatever number of commands f
   assert.deepEqual([commands.length, commands[0]?.command, commands.at(-1)?.command], [20, "make", "echo 299"]);
 });
 
+Deno.test("facts() name a call that threw, until a call of the function succeeds", () => {
+  const work = new QueryWork();
+  const action = { doing: "", done: "committed", things: "times", subject: "fix: one" };
+  const text = (): string => work.facts(new ChangedFiles(), { claimed: false }).text;
+  work.take({ name: "vcs.log", action, ok: false, output: "Cannot read the log" });
+  assert.equal(text(), "");
+  work.take({ name: "vcs.commit", action, ok: false, unfinished: true, output: "Cannot commit: the hook lint failed" });
+  assert.equal(text(), "✗ vcs.commit (Cannot commit: the hook lint failed)");
+  work.take({ name: "vcs.commit", action, ok: true, unfinished: false, outcome: "abc", changes: "other" });
+  assert.equal(text(), "committed fix: one · abc");
+});
+
 Deno.test("facts() omit a part of work that a later call of its namespace has finished", () => {
   const work = new QueryWork();
   const call = (name: string, done: string, told: { partOf?: string; unfinished?: boolean }): void =>
