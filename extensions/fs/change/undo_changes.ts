@@ -85,7 +85,7 @@ export async function undoChanges(
   }
   const files: Undone["files"][number][] = [], isBack = beforeRequest(all, context);
   for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
-    if (dryRun) files.push(await shown(context, item, { effect }));
+    if (dryRun) files.push(await shown(context, item, { items, effect }));
     else {
       const { diff, ...one } = await written(context, item);
       files.push({ ...one, diff: isBack(item.path, await stateOf(item.after)) ? marked(item.path, diff) : diff });
@@ -168,14 +168,27 @@ export function isForcible(kept: readonly Kept[]): boolean {
   return kept.some(({ reason }) => reason === BY_OTHERS || reason === COMMITTED);
 }
 
+/** A moved file has one diff with both of its names, which belongs to its current name. */
 async function shown(
   context: FsContext,
-  { path, before, after }: ChangeItem,
-  { effect }: { readonly effect: boolean },
+  item: ChangeItem,
+  { items, effect }: { readonly items: readonly ChangeItem[]; readonly effect: boolean },
 ): Promise<Undone["files"][number]> {
-  const isHidden = await isHiddenSecret(context, { path, real: path });
-  const diff = await diffOf(effect ? { path, before, after } : { path, before: after, after: before });
-  return { path, diff: withoutLines(diff, { isHidden }) };
+  const { path } = item, other = items.find((one) => one.from === path || one.path === item.from);
+  const [now, back] = item.from === undefined ? [item, other] : [other, item];
+  const paths = [path, ...other ? [other.path] : []];
+  const hidden = await Promise.all(paths.map((one) => isHiddenSecret(context, { path: one, real: one })));
+  const isHidden = hidden.includes(true);
+  const diffIn = async (before: ChangeItem["before"], after: ChangeItem["after"]): Promise<string> =>
+    await diffOf({ path, ...effect ? { before, after } : { before: after, after: before } });
+  const joined = now && back ? await diffIn(now.before, back.after) : null;
+  if (!now || !back || joined === null || joined.startsWith("Binary ")) {
+    return { path, diff: withoutLines(await diffIn(item.before, item.after), { isHidden }) };
+  }
+  if (item === back) return { path, diff: "" };
+  const [from, to] = effect ? [now.path, back.path] : [back.path, now.path];
+  const head = `--- ${nameInDiff("a", from)}\n+++ ${nameInDiff("b", to)}\n`;
+  return { path, diff: withoutLines(head + joined.replace(/^--- .*\n\+\+\+ .*\n/, ""), { isHidden }) };
 }
 
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {

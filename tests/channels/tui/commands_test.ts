@@ -172,6 +172,11 @@ Deno.test("/diff shows one diff of a file that a request changed twice, unless t
       const moved = await diff();
       assert.match(moved, /│ c\.ts → d\/c\.ts +│[^]*│ e\.ts \(deleted\) −2/);
       assert.doesNotMatch(moved, /[ab]\.ts/);
+      report.files = [
+        { path: "c.ts", diff: "" },
+        { path: "d/c.ts", diff: "--- a/c.ts\n+++ b/d/c.ts\n@@ -1 +1 @@\n-x\n+y\n" },
+      ];
+      assert.match(await diff(), /│ c\.ts → d\/c\.ts \+1 −1 +│\n│ 1 - x +│\n│ 1 \+ y/);
     });
   });
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { chooseChanges, openChanges } from "../../../extensions/fs/change/undo_changes.ts";
 import type { Checkpoint } from "../../../extensions/fs/checkpoints.ts";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
@@ -302,6 +303,35 @@ Deno.test("undoCli() with rest keeps a file whose previous content is gone, and 
   assert.deepEqual([code, told.files.map(({ path }: { path: string }) => path)], [1, ["b.txt"]]);
   assert.match(told.kept[0].reason, /Vis no longer keeps the previous content of the file/);
   assert.deepEqual([await workspace.text("a.txt"), await workspace.names()], ["A\n", ["a.txt"]]);
+});
+
+Deno.test("undoCli() shows a file that was moved and edited as one file with its changed lines", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\ntwo\n", "old/b.txt": "b\n", "c.png": "" });
+  await Deno.writeFile(join(workspace.root, "c.png"), new Uint8Array([0, 1, 2]));
+  await workspace.call("move", "a.txt", "first.txt");
+  await workspace.call("move", "first.txt", "new/a.txt");
+  await workspace.call("edit", "new/a.txt", { old: "one", new: "1" });
+  await workspace.call("move", "old", "moved");
+  await workspace.call("move", "c.png", "d.png");
+  const shown = async (options: object): Promise<Readonly<Record<string, string>>> => {
+    const { files } = (await cli(workspace, { dryRun: true, steps: 5, ...options })).told;
+    return Object.fromEntries(files.map(({ path, diff }: { path: string; diff: string }) => [path, diff]));
+  };
+  const lines = "@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
+  assert.deepEqual(await shown({}), {
+    "a.txt": "",
+    "new/a.txt": `--- a/a.txt\n+++ b/new/a.txt\n${lines}`,
+    "old/b.txt": "",
+    "moved/b.txt": "--- a/old/b.txt\n+++ b/moved/b.txt\n",
+    "c.png": "Binary file c.png removed\n",
+    "d.png": "Binary file d.png replaced\n",
+  });
+  assert.equal(
+    (await shown({ effect: true }))["new/a.txt"],
+    "--- a/new/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-1\n+one\n two\n",
+  );
+  await cli(workspace, { steps: 5 });
+  assert.equal((await shown({ redo: true, effect: true }))["a.txt"], `--- a/a.txt\n+++ b/new/a.txt\n${lines}`);
 });
 
 Deno.test("undoCli() shows changes without undoing them, and undoes named ones once", async () => {

@@ -62,7 +62,7 @@ class RewindPanel extends BasePanel {
         this.#kept = kept;
         this.#changes = changes;
         this.#files = diffs.length;
-        this.#reader.text.show(diffs.map(diffPart));
+        this.#reader.text.show(diffs.filter((diff) => diff !== "").map(diffPart));
       },
     });
   }
