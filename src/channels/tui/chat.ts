@@ -192,10 +192,12 @@ export class ChatController {
       if (diffs.length > 0) return { title: "Changes of the running request", diffs };
     }
     const ended = queries.filter(({ running }) => !running);
-    const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
-    if (query === undefined) return { title: "", diffs: [] };
-    const iterations = await conversations.iterations(query.queryId, shownRange(query));
     const changes = undoableChanges(await this.#parts.undone());
+    const { query, replaced } = await this.#newestChanged(ended, changes);
+    if (query === undefined) return { title: "", diffs: [] };
+    const iterations = replaced === undefined
+      ? await conversations.iterations(query.queryId, shownRange(query))
+      : await conversations.iterations(replaced);
     const isLeft = (diff: string, iterationId: string): boolean => {
       const own = changes.filter((change) => change.iterationId === iterationId);
       return changedPaths(diff).some((path) => !isUndone(path, own));
@@ -204,7 +206,8 @@ export class ChatController {
     const left = iterations.flatMap(({ iterationId }, at) =>
       stored[at]?.filter((one) => isLeft(one, iterationId)) ?? []
     );
-    const name = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
+    const which = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
+    const name = replaced === undefined ? which : `${which}, before /retry`;
     const own = changes.filter((change) => iterations.some(({ iterationId }) => change.iterationId === iterationId));
     const title = own.some(({ undone }) => undone) ? `${name}, without undone changes` : name;
     const isOver = own.length > 0 && own.every(({ undone, kept = [] }) => undone && kept.length === 0);
@@ -212,6 +215,25 @@ export class ChatController {
       ...{ title, diffs: await this.#net(left, own) },
       ...left.length === 0 && isOver ? { undone: `Request ${queries.indexOf(query) + 1} was undone` } : {},
     };
+  }
+
+  /** An undo also finds changes of a run that a retry replaced. */
+  async #newestChanged(
+    queries: readonly StoredQuery[],
+    changes: readonly FileChange[],
+  ): Promise<{ readonly query?: StoredQuery; readonly replaced?: string }> {
+    const isOpen = (id: string): boolean => changes.some(({ queryId, undone }) => queryId === id && !undone);
+    for (const query of queries.toReversed()) {
+      const hasChanged = (query.work?.files ?? 0) > 0;
+      if (hasChanged && (isOpen(query.queryId) || !changes.some(({ queryId }) => queryId === query.queryId))) {
+        return { query };
+      }
+      const runs = await this.#parts.session().conversations.attempts(query.queryId);
+      const replaced = runs.slice(0, runs.indexOf(query.queryId)).findLast(isOpen);
+      if (replaced !== undefined) return { query, replaced };
+      if (hasChanged) return { query };
+    }
+    return {};
   }
 
   async #recorded(query: string | null): Promise<readonly FileChange[]> {

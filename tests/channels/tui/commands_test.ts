@@ -103,6 +103,47 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
   });
 });
 
+Deno.test("/diff shows the changes of a run that a retry without changes replaced, until they are undone", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
+    await Deno.writeTextFile(join(workspace, "old.ts"), "one\n");
+    let changes: readonly object[] = [];
+    const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+      print(JSON.stringify(args.includes("--list") ? { changes } : { error: "not recorded" }));
+      return Promise.resolve(0);
+    };
+    const extensions = () =>
+      Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
+    const edit = (path: string) => replyJson(`await fs.edit("${path}", { old: "one", new: "two" })`, { final: "Done" });
+    const replies = [edit("old.ts"), edit("a.ts"), replyJson([], { final: "Nothing to do" })];
+    const options = { engine: { extensions: [fs], workspace }, session: { workspace }, parts: { extensions } };
+    await withScreen(replies, options, async ({ screen, engine }) => {
+      const ended = () => screen.until((text) => !text.includes("Esc cancels"));
+      screen.type(`An older request${ENTER}`);
+      await screen.until(/1 file changed \+1 −1 \(old\.ts\)/);
+      await ended();
+      screen.type(`Change it${ENTER}`);
+      await screen.until(/1 file changed \+1 −1 \(a\.ts\)/);
+      await ended();
+      const [branch] = await engine.conversations.list({ limit: 1 });
+      const { queryId } = (await engine.conversations.queries(branch!)).at(-1)!;
+      const [{ iterationId } = { iterationId: "" }] = await engine.conversations.iterations(queryId);
+      const change = { id: "c1", at: 1, change: "edit", conversationId: "", queryId, iterationId, paths: ["a.ts"] };
+      changes = [change];
+      screen.type(`/retry${ENTER}`);
+      await screen.until("Nothing to do");
+      await ended();
+      screen.type(`/diff${ENTER}`);
+      await screen.until(/Changes of the last request, before \/retry[^]*│ a\.ts \+1 −1/);
+      screen.type(ESCAPE);
+      await screen.until((text) => !text.includes("Changes of the last request"));
+      changes = [{ ...change, undone: true }];
+      screen.type(`/diff${ENTER}`);
+      await screen.until(/Changes of: An older request[^]*│ old\.ts \+1 −1/);
+    });
+  });
+});
+
 Deno.test("/diff shows one diff of a file that a request changed twice, unless the file has other changes since", async () => {
   await withFolder(async (workspace) => {
     await Deno.writeTextFile(join(workspace, "a.ts"), "one\n");
