@@ -1,7 +1,7 @@
 import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
 import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { unifiedDiff } from "../patch/unified_diff.ts";
+import { nameInDiff, unifiedDiff } from "../patch/unified_diff.ts";
 import {
   INSTEAD,
   isHiddenSecret,
@@ -152,6 +152,13 @@ export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
   { encoding, encodingBefore }: Encodings = {},
 ): Promise<string> {
+  const [from, to] = [before, after].map((one) =>
+    one?.kind === "file" && one.mode !== null ? (one.mode & MODE).toString(8) : ""
+  );
+  if (from && to && from !== to && isSameContent(before, after)) {
+    const head = `--- ${nameInDiff("a", path)}\n+++ ${nameInDiff("b", path)}`;
+    return `${head}\n… the mode changed from ${from} to ${to}\n`;
+  }
   const [now, own] = [textIn(after, encoding), textIn(before, encodingBefore)];
   const found = own === undefined ? textIn(before, encoding) : own;
   const [old, next] = found && now ? withoutConflicts(found, now) : [found, now];
@@ -167,6 +174,13 @@ export function withoutLines(diff: string, { isHidden }: { readonly isHidden: bo
   const [added, removed] = ["+", "-"].map((sign) => diff.slice(head.length).match(RegExp(`^[${sign}]`, "gm")) ?? []);
   return `${head}… the lines of this secret file are left out, with +${added?.length} −${removed?.length} lines\n`;
 }
+
+export function isSameContent(before: ChangeItem["before"], after: ChangeItem["after"]): boolean {
+  if (before?.kind !== "file" || after?.kind !== "file" || before.bytes.length !== after.bytes.length) return false;
+  return before.bytes.every((byte, at) => byte === after.bytes[at]);
+}
+
+const MODE = 0o7777;
 
 const CONFLICTS =
   /^<{7}(?: .*)?\r?\n((?:(?!<{7}|={7}|\|{7}).*\n)*?)(?:\|{7}.*\n(?:(?!={7}).*\n)*?)?={7}\r?\n(?:(?!>{7}).*\n)*?>{7}(?: .*)?(?:\n|$)/gm;

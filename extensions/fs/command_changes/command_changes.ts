@@ -1,4 +1,4 @@
-import { diffOf } from "../change/current_file.ts";
+import { diffOf, isSameContent } from "../change/current_file.ts";
 import { type ChangeItem, HOOK, lostState, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
@@ -247,15 +247,6 @@ function isChanged({ old, now, before, after }: Changed): boolean {
   return !isSameContent(old, now);
 }
 
-function isSameContent(old: PathSnapshot, now: PathSnapshot): boolean {
-  if (old?.kind !== "file" || now?.kind !== "file" || old.bytes.length !== now.bytes.length) return false;
-  return old.bytes.every((byte, at) => byte === now.bytes[at]);
-}
-
-function modeText(stamp: Stamp | null): string {
-  return ((stamp?.[AT.mode] ?? 0) & MODE).toString(8);
-}
-
 async function store(
   { checkpoints, source, tree }: FsContext,
   { change, began = Date.now(), moves, changed }: {
@@ -311,11 +302,7 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
       before === null && from === undefined ? "/dev/null" : nameInDiff("a", from ?? path),
       after ? nameInDiff("b", path) : "/dev/null",
     ];
-    const diff = !isShown
-      ? `--- ${a}\n+++ ${b}\n`
-      : isSameContent(old, now)
-      ? `--- ${a}\n+++ ${b}\n… the mode changed from ${modeText(before)} to ${modeText(after)}\n`
-      : await diffOf({ path, before: old, after: now });
+    const diff = isShown ? await diffOf({ path, before: old, after: now }) : `--- ${a}\n+++ ${b}\n`;
     changedFile(
       isShown || from !== undefined || after === null ? diff : `${diff}… the lines are left out, with +0 −0 lines\n`,
     );

@@ -351,7 +351,10 @@ Deno.test("a link that moves into an added folder must stay inside, and the ques
     assert.match(change, /made\/link\na link to run\.sh\n/);
     assert.match(change, /made\/run\.sh\nprograms can run the file\n@@ /);
     await workspace.call("patch", `diff --git a/${lib}/x.ts b/${lib}/x.ts\nold mode 100644\nnew mode 100755\n`);
-    assert.match(asked.at(-1)?.change ?? "", /lib\/x\.ts\nprograms can run the file\n$/);
+    assert.match(
+      asked.at(-1)?.change ?? "",
+      /lib\/x\.ts\nprograms can run the file\n… the mode changed from 644 to 755\n$/,
+    );
     assert.equal(await Deno.readTextFile(`${lib}/made/link`), "echo\n");
   }));
 

@@ -103,7 +103,8 @@ Deno.test("a command that changes only the mode of a file tells the user", async
     const files = new ChangedFiles();
     files.add(diffs[1]);
     assert.equal(files.total, "1 file changed +0 −0 (run.sh)");
-    await call("fs.undo");
+    const [undone] = await call("fs.undo");
+    assert.equal(undone.diff, "--- a/run.sh\n+++ b/run.sh\n… the mode changed from 644 to 755\n");
     assert.equal(((await Deno.stat(join(workspace.root, "run.sh"))).mode ?? 0) & 0o777, 0o755);
   });
 });
