@@ -180,6 +180,42 @@ Deno.test("Vis signs the one new commit of a merge, revert, cherry-pick or rebas
   });
 });
 
+Deno.test(
+  "Vis signs the one new commit of a merge, rebase or cherry-pick that continues after a conflict",
+  { ignore },
+  async () => {
+    await signing(async ({ env, git, verify, write, notes }) => {
+      for (const [name, from] of [["side", "main"], ["main", "main"]] as const) {
+        if (name === "side") await git("switch", "-q", "-c", name, from);
+        else await git("switch", "-q", name);
+        await write("a.txt", `${name}\n`);
+        await git("commit", "-qam", name, "--no-gpg-sign");
+      }
+      const resolved = async (): Promise<void> => {
+        await write("a.txt", "both\n");
+        await git("add", ".");
+      };
+      assert.equal((await merge(env, "side")).signed, undefined);
+      await resolved();
+      assert.equal((await merge(env, { continue: true })).signed, true);
+      assert.match(await verify(), /^G ada@example\.org Merge branch 'side'/);
+      assert.equal((await git("log", "-1", "--format=%P")).trim().split(" ").length, 2);
+      await git("reset", "-q", "--hard", "HEAD~");
+      assert.equal((await pickCommits(env, "cherry-pick", "side")).signed, undefined);
+      await resolved();
+      assert.equal((await pickCommits(env, "cherry-pick", { continue: true })).signed, true);
+      assert.equal(await verify(), "G ada@example.org side\n");
+      await git("reset", "-q", "--hard", "HEAD~");
+      await git("switch", "-q", "side");
+      assert.equal((await rebase(env, "main")).signed, undefined);
+      await resolved();
+      assert.equal((await rebase(env, { continue: true })).signed, true);
+      assert.equal(await verify(), "G ada@example.org side\n");
+      assert.deepEqual(notes, []);
+    });
+  },
+);
+
 Deno.test("a merge, a rebase of several commits and a tag say that they are not signed", { ignore }, async () => {
   await signing(async (there) => {
     const { env, notes } = there;
