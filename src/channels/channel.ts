@@ -60,6 +60,8 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
+  /** The part of `notes` that stays with `--quiet`. */
+  readonly problems?: readonly string[];
   /** If present, the session has no model for this reason. */
   readonly withoutModel?: string;
   /** A running query uses the model from its next model call on. */

@@ -92,19 +92,20 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
     await node.start();
+    const problems = [
+      ...settings.layers.flatMap(({ ignored = [] }) => ignored),
+      ...settings.folderNotes,
+      ...extensions.notes,
+      ...await unwalledNotes(settings, { ...commands, request }),
+    ];
     return {
       conversations,
       workspace: settings.workspace,
       readFolders: settings.readFolders,
       ...rootOfRouter(router),
       database: settings.database,
-      notes: [
-        ...settings.layers.flatMap(({ ignored = [] }) => ignored),
-        ...settings.folderNotes,
-        ...router.notes,
-        ...extensions.notes,
-        ...await unwalledNotes(settings, { ...commands, request }),
-      ],
+      notes: [...router.notes, ...problems],
+      problems,
       useModel: async (named) => {
         const asked = { ...request, ...named, browse: false };
         router.become(await routerFor(asked, { settings: await readSettings(asked, env, parts), telemetry }));

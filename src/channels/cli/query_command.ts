@@ -70,7 +70,8 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
       const way = WAYS[result.reason];
       io.stderr(`vis: ${visibleText(failure)}${way === undefined ? "" : `\n(${way})`}\n`);
     }
-    if (!flags.quiet) progress.line([summary(result), ...unaskedText(unasked)].join("\n"));
+    const below = [...flags.quiet ? problemNotes(result) : summary(result), ...unaskedText(unasked)];
+    if (below.length > 0) progress.line(below.join("\n"));
     return exitCodeOf(result);
   } finally {
     progress.clear();
@@ -114,7 +115,7 @@ function besideAnswer(result: QueryResult): string {
   return result.reason === "unstored" ? result.notes.at(-1) ?? "" : stoppedText(result);
 }
 
-function summary(result: QueryResult): string {
+function summary(result: QueryResult): readonly string[] {
   const { iterations, ms, reason } = result;
   const parts = [
     counted(iterations, "step"),
@@ -122,7 +123,11 @@ function summary(result: QueryResult): string {
     ...spentText(result),
   ];
   const notes = notesBelow(result, { undo: "vis undo", more: "vis conversations show" });
-  return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
+  return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes];
+}
+
+function problemNotes({ notes, work, reason }: QueryResult): readonly string[] {
+  return (reason === "unstored" ? notes.slice(0, -1) : notes).filter((note) => note !== work?.text);
 }
 
 function unaskedText(options: ReadonlySet<string>): readonly string[] {

@@ -55,7 +55,7 @@ export async function runCommand(
       traceOf: (result) => traceOf(result, session),
       begin: async (options, progress) => {
         const onBranch = async (branch: Conversation): Promise<void> => {
-          if (flags.quiet) return;
+          if (flags.quiet) return tell(session.problems, progress);
           await announce(progress, { session, branch, flags });
           if (flags.cwd !== named.cwd) progress.line(`vis · in ${visibleText(session.workspace)}`);
         };
@@ -64,12 +64,13 @@ export async function runCommand(
           ...session,
           isChosen: flags.cwd !== undefined,
           note: (text: string) => flags.quiet || progress.line(`vis · ${visibleText(text)}`),
+          problem: (text: string) => progress.line(`vis · ${visibleText(text)}`),
         };
         if (flags.more) return await session.conversations.more(await continued(place, flags), all);
         const target = await targetOf(place, flags);
         const { typed = "", only = flags.plan ? "plan" : undefined } = flags;
         const { text, images } = typed.includes("@")
-          ? await withNamedImages(prompt, { typed, images: given.images ?? [], session, note: place.note })
+          ? await withNamedImages(prompt, { typed, images: given.images ?? [], session, note: place.problem })
           : { text: prompt, images: given.images };
         return await session.conversations.ask(target, text, {
           ...all,
@@ -216,7 +217,11 @@ async function announce(
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, ID_CHARS)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   if (flags.fork) progress.line("vis · a new branch of the conversation; files stay as they are");
-  for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
+  tell(session.notes, progress);
+}
+
+function tell(notes: readonly string[] = [], progress: Progress): void {
+  for (const note of notes) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {

@@ -139,7 +139,7 @@ function addOutput(run: Command): void {
       "print thinking, calls and tokens of each step on stderr, unless -q is set; with --output json, the result has all steps as trace",
       false,
     )
-    .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
+    .option("-q, --quiet", "print no progress on stderr; errors and problems still appear there", false)
     .option("-v, --verbose", "print the code and the results of each block on stderr, unless -q is set", false);
 }
 

@@ -90,7 +90,7 @@ function addChanges(group: Command, context: Context): void {
     .option(...FLAGS.move)
     .option(...FLAGS.root)
     .option(...FLAGS.set)
-    .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
+    .option("-q, --quiet", "print no progress on stderr; errors and problems still appear there", false)
     .option("-v, --verbose", "print the code and the results of each block on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")

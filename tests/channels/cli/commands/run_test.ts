@@ -26,6 +26,7 @@ async function run(
     readonly flags?: Partial<RunFlags>;
     readonly io?: FakeIo;
     readonly extensions?: readonly Extension[];
+    readonly session?: Partial<Session>;
   } = {},
 ): Promise<Opened> {
   await using engine = await startEngine(replies, { workspace: "/work", extensions });
@@ -39,6 +40,7 @@ async function run(
     model: "script",
     database: ":memory:",
     close: () => Promise.resolve(void closed++),
+    ...options.session,
   };
   const services = fakeServices({
     open: (request) => {
@@ -62,6 +64,17 @@ Deno.test("runCommand() asks for a plan, and explains how to carry it out", asyn
   assert.match(io.err, /\nThis is a plan: vis run -c "go" carries it out\n$/);
   const silent = await run([replyJson([], { final: "The plan" })], { flags: { plan: true, quiet: true } });
   assert.equal(silent.io.err, "");
+});
+
+Deno.test("--quiet keeps the problems of the session on stderr, but not its other notes", async () => {
+  const session = { notes: ["the mock is at x", "Cannot read /gone"], problems: ["Cannot read /gone"] };
+  const { io } = await run([replyJson([], { final: "An answer" })], { session, flags: { quiet: true } });
+  assert.deepEqual([io.out, io.err], ["An answer\n", "vis · Cannot read /gone\n"]);
+});
+
+Deno.test("--quiet keeps notes below the answer", async () => {
+  const { io } = await run(["Plain words.", "Plain words."], { flags: { quiet: true } });
+  assert.equal(io.err, "The model did not use the required format, so no code computed this answer\n");
 });
 
 Deno.test("runCommand() gives the reason for a missing answer on stderr", async () => {
@@ -222,6 +235,8 @@ Deno.test("runCommand() names the option that allows a refused call, if nobody c
     io.err,
     /\nVis refused actions, because nobody can answer its questions here; to allow such actions for one run, add --set acme\.doors=a --set acme\.doors=b\n$/,
   );
+  const quiet = await run(replies, { extensions, flags: { quiet: true } });
+  assert.match(quiet.io.err, /^Vis refused actions.*doors=b\n$/);
   const terminal = Object.assign(fakeIo(), { stderrIsTerminal: true, askLine: () => Promise.resolve("n") });
   const asked = await run(replies, { extensions, io: terminal });
   assert.doesNotMatch(asked.io.err, /Vis refused actions/);
