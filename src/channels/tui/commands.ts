@@ -193,8 +193,14 @@ function find(words: string, { panels }: CommandParts): void {
 const MCP_CHECK = "mcp-check";
 
 function added(name: string, words: string, { panels }: CommandParts): void {
-  const args = words.split(/\s+/).filter((word) => word !== "");
-  panels.act.open(new CommandPanel(panels, [name, ...args]));
+  panels.act.open(new CommandPanel(panels, [name, ...shellWords(words)]));
+}
+
+/** A quote without its second one is an ordinary character. */
+function shellWords(line: string): readonly string[] {
+  const quoted = /"([^"]*)"|'([^']*)'/g;
+  return (line.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? [])
+    .map((word) => word.replace(quoted, (_, double?: string, single?: string) => double ?? single ?? ""));
 }
 
 function displayCommands(parts: CommandParts): ListedCommand[] {

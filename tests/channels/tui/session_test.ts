@@ -166,7 +166,16 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
     await screen.until("their states");
     screen.type(ENTER);
     await screen.until("github: 12 tools");
-    assert.deepEqual(asked, [["mcp-check", "github"], ["mcp-check"]]);
+    screen.type(ESC);
+    await screen.until((now) => !now.includes("12 tools"));
+    screen.type(`/mcp-check "two words" --name='a b' don't${ENTER}`);
+    await screen.until("github: 12 tools");
+    assert.deepEqual(asked, [["mcp-check", "github"], ["mcp-check"], [
+      "mcp-check",
+      "two words",
+      "--name=a b",
+      "don't",
+    ]]);
     screen.type(ESC);
     await screen.until((now) => !now.includes("12 tools"));
     screen.type("/release version 2");
