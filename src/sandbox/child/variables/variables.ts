@@ -199,8 +199,8 @@ export class RealmVariables {
     const value = this.#get(name), entry = { ...this.#entries[name] ?? newEntry(name) };
     const running = this.#running;
     const declarations = running?.declarations ?? NO_DECLARATIONS, assigned = running?.assigned ?? NO_DECLARATIONS;
-    for (let i = 0; i < declarations.length; i++) this.#learn(entry, { value, made: declarations[i]!, declares: true });
-    for (let i = 0; i < assigned.length; i++) this.#learn(entry, { value, made: assigned[i]!, declares: false });
+    for (let i = 0; i < declarations.length; i++) this.#learn(entry, { made: declarations[i]!, declares: true });
+    for (let i = 0; i < assigned.length; i++) this.#learn(entry, { made: assigned[i]!, declares: false });
     const image = presentImage(entry, value, { functions: this.functions, get: (other) => this.#get(other) });
     if (!this.#entries[name] && image?.kind !== "data") return null; // The platform made the other globals.
     if (image?.kind !== "function" && image?.kind !== "class") return image;
@@ -210,20 +210,17 @@ export class RealmVariables {
     return image;
   }
 
-  /** The block may not have reached this statement, so only a function with the same text is known afterwards. */
+  /** The block may not have reached this statement, so only a function with the same text is known afterwards. The value
+   * of `entry` can be an instance of a class with another name. */
   #learn(
     entry: VariableRecord,
-    { value, made, declares }: {
-      readonly value: unknown;
-      readonly made: Declaration;
-      readonly declares: boolean;
-    },
+    { made, declares }: { readonly made: Declaration; readonly declares: boolean },
   ): void {
-    if (made.name !== entry.name) return;
-    if (declares) {
+    if (declares && made.name === entry.name) {
       entry.declaration = made.declaration;
       entry.doc = made.doc;
     }
+    const value = this.#get(made.name);
     if (typeof value === "function") this.functions.learn(value, made);
   }
 

@@ -199,7 +199,7 @@ Deno.test("Variables.present() has the variables in the middle of a block, and c
     const p = new P(), copy = g
     n = 2
     longer += "z"
-    for (const name of ["f", "g", "P", "p", "copy", "n", "same", "long", "longer", "none", "URL"]) see(name)
+    for (const name of ["f", "g", "p", "P", "copy", "n", "same", "long", "longer", "none", "URL"]) see(name)
     n = 3
     f = () => 3
   `);
