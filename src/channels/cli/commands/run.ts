@@ -256,6 +256,7 @@ export async function retryCommand(
           progress.line(`vis · ${session.provider} ${session.model} · retrying ${which}`);
           progress.line(visibleText(oneLine(query.text, 200)));
         }
+        tell(flags.quiet ? session.problems : session.notes, progress);
         return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
       },
     });

@@ -70,14 +70,15 @@ Deno.test("retryCommand() runs the last query again, or another in a fork, and s
   await engine.ask("first");
   await engine.ask("second");
   const id = engine.branch.conversationId;
-  const last = engineServices(engine);
+  const last = engineServices(engine, { notes: ["the mock is at x"] });
   assert.equal(await retryCommand(id, { ...last, flags: { ...QUIET, quiet: false } }), 0);
   assert.equal(last.io.out, "11: again\n");
   assert.equal(last.requests.at(-1)?.oneRequest, true);
-  assert.match(last.io.err, /retrying request 2 of [0-9a-f-]{13}\nsecond\n/);
+  assert.match(last.io.err, /retrying request 2 of [0-9a-f-]{13}\nsecond\nvis · the mock is at x\n/);
   assert.equal((await engine.conversations.branches(id)).length, 1);
-  const first = engineServices(engine);
+  const first = engineServices(engine, { notes: ["the mock is at x"], problems: ["Cannot read /gone"] });
   await retryCommand(id, { ...first, flags: { ...QUIET, query: 1, output: "json" } });
+  assert.equal(first.io.err, "vis · Cannot read /gone\n");
   assert.equal(JSON.parse(first.io.out).answer, "5: in a fork");
   assert.equal((await engine.conversations.branches(id)).length, 2);
   await assert.rejects(
