@@ -193,7 +193,8 @@ Deno.test("failed and started commands report changes too: a started one on each
 
 Deno.test("edits of the user while only a background command runs are not the next command's", async () => {
   await withCommands({ "a.txt": "one\n", "b.txt": "b\n" }, async ({ workspace, run, call }) => {
-    const { id } = await call("shell.start", "sleep 100", { waitMs: 0 });
+    const end = join(workspace.home, "end");
+    const { id } = await call("shell.start", `until [ -e '${end}' ]; do sleep 0.02; done`, { waitMs: 0 });
     await Deno.writeTextFile(join(workspace.root, "a.txt"), "mine\n");
     await Deno.remove(join(workspace.root, "b.txt"));
     const { changes } = await run("echo new > c.txt");
@@ -201,6 +202,7 @@ Deno.test("edits of the user while only a background command runs are not the ne
     await call("fs.undo");
     assert.deepEqual(await workspace.names(), ["a.txt"]);
     assert.equal(await workspace.text("a.txt"), "mine\n");
+    await Deno.writeTextFile(end, "");
     await call("shell.stop", id);
   });
 });
