@@ -60,7 +60,7 @@ export async function checkCommand(name: string | undefined, context: CliContext
   const missing = missingText(name, context.config);
   if (missing !== null) {
     context.print(`${missing}\n`);
-    return name === undefined ? 0 : 1;
+    return name === undefined ? 0 : 2;
   }
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);

@@ -67,7 +67,8 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const known = why(); // The end of the server would change the reason, so Vis reads the reason first.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
-      : hiddenFileHint(`${message}\n${known}`, config, env.workspace) || programHint(`${message}\n${known}`, config);
+      : hiddenFileHint(`${message}\n${known}`, config, { workspace: env.workspace }) ||
+        programHint(`${message}\n${known}`, config);
     const reason = (ended() ? [known] : [message, known]).filter((one) => one !== "").join(", ");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
@@ -122,7 +123,7 @@ const PROJECT_FILES = ["package.json", "pyproject.toml"];
 export function hiddenFileHint(
   said: string,
   { command, args, read, write }: Pick<StdioConfig, "command" | "args" | "read" | "write">,
-  workspace: string,
+  { workspace, home = homedir() }: { readonly workspace: string; readonly home?: string },
 ): string {
   if (!NOT_FOUND.test(said) && !said.includes("does not exist")) return "";
   const open = [...read, ...write].map((path) => resolve(workspace, path));
@@ -130,7 +131,8 @@ export function hiddenFileHint(
     path !== "" && said.includes(path) && [workspace, ...open].every((one) => !isIn(path, one)) && existsSync(path)
   );
   if (path === undefined) return "";
-  const folder = projectOf(path);
+  const project = projectOf(path, home);
+  const folder = isIn(home, project) ? path : project; // No program may read the whole home folder.
   return `the command wall hides ${path}, so allow ${folder} with the setting read (vis mcp add --read ${folder})`;
 }
 
@@ -139,8 +141,8 @@ function isIn(path: string, folder: string): boolean {
 }
 
 /** The libraries of a server are in the folder of its project. */
-function projectOf(path: string): string {
-  for (let folder = dirname(path); folder !== dirname(folder) && folder !== homedir(); folder = dirname(folder)) {
+function projectOf(path: string, home: string): string {
+  for (let folder = dirname(path); folder !== dirname(folder) && folder !== home; folder = dirname(folder)) {
     if (PROJECT_FILES.some((name) => existsSync(join(folder, name)))) return folder;
   }
   return dirname(path);

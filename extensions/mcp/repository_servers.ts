@@ -1,4 +1,13 @@
-import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
+import {
+  enabledServers,
+  Http,
+  NAME,
+  type ServerConfig,
+  ServerError,
+  Stdio,
+  userVariables,
+  WORKSPACE,
+} from "./settings.ts";
 import { commandText, decodeText, type EnvironmentView, plainFile, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -109,18 +118,18 @@ function serverOf(
   if (!NAME.test(name)) {
     throw new Error("Its name must begin with a letter and have at most 40 letters, digits, - and _");
   }
+  const { type, command, args, env, url, headers } = given;
   const filled = (text: string): string => {
-    return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {
+    return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (whole, variable: string, fallback?: string) => {
       const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
       if (value !== undefined) wanted.add(variable);
-      const found = value ?? fallback;
+      const found = value ?? fallback ?? (whole === WORKSPACE && url === undefined ? whole : undefined);
       if (found === undefined) throw new Error(unnamed(variable));
       return found;
     });
   };
   const all = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
-  const { type, command, args, env, url, headers } = given;
   if (url !== undefined) {
     if (type === "sse" || type === "ws") throw new Error(`Vis does not support its type ${type}; use http`);
     return Http.parse({ url: filled(url), headers: all(headers) });
@@ -130,8 +139,8 @@ function serverOf(
 }
 
 function unnamed(variable: string): string {
-  return `it requires a value of the variable ${variable}; give one with vis config set ` +
-    `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
+  return `it requires a value of the variable ${variable}; set ${variable} in the environment of Vis, and allow its ` +
+    `use with vis config set extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
 function shown({ command = "", args, env, url, headers }: GivenServer): string {

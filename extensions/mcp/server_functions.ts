@@ -5,7 +5,7 @@ import { jsonArguments } from "./exact_json.ts";
 import { LoginError } from "./login/stored_logins.ts";
 import { Links, type ServerLink } from "./server_link.ts";
 import { serverNames } from "./repository_servers.ts";
-import { ServerError } from "./settings.ts";
+import { enabledServers, ServerError } from "./settings.ts";
 import { aliasName, differenceOf, type McpTool, requiredKeys, ToolCache, toolList, toolUsage } from "./tools.ts";
 import { type Client, ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { advised, type EnvironmentView, messageOf, nearestName, shorten } from "@vis/extension";
@@ -238,13 +238,15 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function askUser(
-  { approve }: EnvironmentView,
+  { approve, config }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
 ): Promise<void> {
   const given = JSON.stringify(args);
   const scope = `the tool ${tool} of the MCP server ${server}`;
   const setting = `extensions.config.vis.mcp.servers.${server}.destructive`;
-  const allowing = `vis config set ${setting} true allows it without a question`;
+  const isOwn = enabledServers(config).has(server);
+  const added = isOwn ? "" : `after vis mcp add ${server} …, `;
+  const allowing = `${added}vis config set ${setting} true allows it without a question`;
   if (given.length > MAX_SHOWN) {
     throw advised(
       new Error(
@@ -259,7 +261,7 @@ async function askUser(
     exact: given,
     why: "The server marks this tool as destructive.",
     scope,
-    option: `--set ${setting}=true`,
+    ...isOwn ? { option: `--set ${setting}=true` } : {},
   }) ?? {};
   if (allowed) return;
   throw new Error(

@@ -76,7 +76,7 @@ export class StdioTransport implements Transport {
     const { command, args, env, cwd = null, network, read, write } = this.#config;
     const absolute = (path: string): string => resolve(this.#workspace, path);
     const placed = (text: string): string => text.replaceAll(WORKSPACE, this.#workspace);
-    const running = this.#spawn([command, ...args.map(placed)], {
+    const running = this.#spawn([command, ...args].map(placed), {
       cwd,
       env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, placed(value)])),
       input: this.#pipe.readable,

@@ -68,16 +68,22 @@ Deno.test("hiddenFileHint() names the folder of a file that exists and that the 
       args: readonly string[],
       more: Partial<Parameters<typeof hiddenFileHint>[1]> = {},
     ): string =>
-      hiddenFileHint(said, { command: "node", args: [...args], read: [], write: [], ...more }, at("workspace"));
+      hiddenFileHint(said, { command: "node", args: [...args], read: [], write: [], ...more }, {
+        workspace: at("workspace"),
+        home: at("plain"),
+      });
     const module = at("mcp/dist/a.js"), script = at("plain/b.py");
     const lost = `Error: Cannot find module '${module}'`;
     assert.ok(hint(lost, [module]).includes(`hides ${module}, so allow ${at("mcp")} with`));
     const missing = `python3: can't open file '${script}': [Errno 2] No such file or directory`;
-    assert.ok(hint(missing, [`--run=${script}`]).includes(`so allow ${at("plain")} with`));
+    assert.ok(hint(missing, [`--run=${script}`]).includes(`so allow ${script} with`));
     assert.ok(hint(`Vis cannot run ${script}: the program does not exist`, [], { command: script }) !== "");
     assert.equal(hint(lost, [module], { read: [at("mcp")] }), "");
     assert.equal(hint("Error: Cannot find module 'a'", [module]), "");
     assert.equal(hint(`Error: Cannot find module '${at("mcp/no.js")}'`, [at("mcp/no.js")]), "");
-    assert.equal(hiddenFileHint(lost, { command: "node", args: [module], read: [], write: [] }, at("mcp")), "");
+    assert.equal(
+      hiddenFileHint(lost, { command: "node", args: [module], read: [], write: [] }, { workspace: at("mcp") }),
+      "",
+    );
   });
 });

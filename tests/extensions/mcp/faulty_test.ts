@@ -376,9 +376,9 @@ Deno.test("mcp: the check says why it has no server to check", async () => {
   const off = { off: { ...faulty("good"), disabled: true } };
   const cases = [
     [{}, undefined, 0, "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
-    [{}, "x", 1, "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
+    [{}, "x", 2, "The settings have no MCP servers. vis mcp add NAME COMMAND-OR-URL adds one.\n"],
     [off, undefined, 0, "No servers are enabled. vis mcp list shows all servers.\n"],
-    [off, "off", 1, "No enabled server is named off. vis mcp list shows all servers.\n"],
+    [off, "off", 2, "No enabled server is named off. vis mcp list shows all servers.\n"],
   ] as const;
   for (const [servers, name, code, said] of cases) {
     let out = "";

@@ -92,21 +92,30 @@ async function found(content: string, variables = {}): Promise<RepositoryServers
 
 Deno.test("repositoryServers() fills in only variables that the user names, and shows their names alone", async () => {
   const servers = {
-    a: { command: "${BIN:-./a}", args: ["--url", "${DB_URL}"], env: { HOME_DIR: "${HOME:-none}" } },
+    a: { command: "${BIN:-./a}", args: ["--url", "${DB_URL}", "${workspace}/a"], env: { HOME_DIR: "${HOME:-none}" } },
     b: { url: "https://b.example/${ROOM:-main}", headers: { authorization: "Bearer ${OPENAI_API_KEY}" } },
   };
   const read = await found(JSON.stringify({ mcpServers: servers }), { DB_URL: "db://secret", UNSET: "${UNSET}" });
   assert.deepEqual(read?.servers.get("a"), {
-    ...{ command: "./a", args: ["--url", "db://secret"], env: { HOME_DIR: "none" }, cwd: ".", network: true },
+    ...{
+      command: "./a",
+      args: ["--url", "db://secret", "${workspace}/a"],
+      env: { HOME_DIR: "none" },
+      cwd: ".",
+      network: true,
+    },
     ...{ read: [], write: [], destructive: false, disabled: false, timeoutMs: 60_000, startMs: 30_000 },
   });
   const { exact = "", why = "" } = read?.question ?? {};
-  assert.match(exact, /a \(with HOME_DIR='\$\{HOME:-none\}': '\$\{BIN:-\.\/a\}' --url '\$\{DB_URL\}'\)/);
+  assert.match(
+    exact,
+    /a \(with HOME_DIR='\$\{HOME:-none\}': '\$\{BIN:-\.\/a\}' --url '\$\{DB_URL\}' '\$\{workspace\}\/a'\)/,
+  );
   assert.match(why, /they get your variables DB_URL\.$/);
   assert.doesNotMatch(exact + why, /secret/);
   assert.match(
     read?.faults.get("b") ?? "",
-    /^it requires a value of the variable OPENAI_API_KEY; give one with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
+    /^it requires a value of the variable OPENAI_API_KEY; set OPENAI_API_KEY in the environment of Vis, and allow its use with vis config set .*\.variables\.OPENAI_API_KEY '\$\{OPENAI_API_KEY\}'$/,
   );
 });
 
