@@ -91,6 +91,9 @@ export async function undoChanges(
       files.push({ ...one, diff: isBack(item.path, await stateOf(item.after)) ? marked(item.path, diff) : diff });
     }
   }
+  for (const { path, after } of dryRun ? [] : items) {
+    if (after?.kind === "dir" && isBack(path, await stateOf(after))) context.changedFile?.(marked(path, ""));
+  }
   if (isPassed) throw refused({ items, kept }, choice, dryRun ? "" : "; repeat for an earlier change");
   if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
   const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));

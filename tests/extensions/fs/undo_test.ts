@@ -166,8 +166,10 @@ Deno.test("after an undo, the changed files of the request leave out files that 
     ["move", "a.txt", "s/a.txt"],
     ["move", "dir", "other"],
     ["remove", "dir", { recursive: true }],
+    ["remove", "empty"],
     ["writeFile", "a.txt", "two\n"],
   ];
+  await Deno.mkdir(join(workspace.root, "empty"));
   for (const [name, ...args] of changes) {
     await workspace.call(name, ...args);
     assert.notEqual(files.total, "", name);
