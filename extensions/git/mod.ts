@@ -452,7 +452,10 @@ export default defineExtension({
           "Moves the branch to a commit: soft, mixed (default: files stay, nothing is staged) or hard, which refuses to " +
           "discard uncommitted changes without force.",
         untimed: true,
-        action: { doing: "resetting to", done: "reset to", things: "times" },
+        action: (given?: unknown) => {
+          const to = String((typeof given === "string" ? given : Object(given).to) ?? "HEAD");
+          return { doing: `resetting to ${to}`, done: `reset to ${to}`, things: "times", named: 0 };
+        },
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ to: ref, ...RESET }).optional().describe("to"),

@@ -241,12 +241,20 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
 }
 
 export function stateOutcome(
-  { branch, commit, subject, during, conflicts, signed = true }: GitState & { readonly signed?: boolean },
+  { branch, commit, subject, during, conflicts, signed = true, saved }: GitState & {
+    readonly signed?: boolean;
+    readonly saved?: string;
+  },
 ): CallOutcome {
   const unfinished = during !== undefined;
   if (conflicts) return { text: `conflicts: ${someOf(conflicts.map(({ path }) => path))}`, ok: false, unfinished };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;
-  const text = [at, ...unfinished ? [`during a ${during}`] : [], ...signed ? [] : ["not signed"]].join(", ");
+  const more = [
+    ...unfinished ? [`during a ${during}`] : [],
+    ...signed ? [] : ["not signed"],
+    ...saved === undefined ? [] : [`discarded work saved as ${saved.slice(0, 7)}`],
+  ];
+  const text = [at, ...more].join(", ");
   return { text, ok: true, unfinished };
 }
 

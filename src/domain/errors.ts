@@ -123,7 +123,7 @@ export class HostCallError extends Error {
   }
 }
 
-/** Advice may name functions and options of the model, so people read the message without its advice. */
+/** Advice may name functions and options of the model, so the step line of a failed block leaves it out. */
 export function advised<E extends Error>(error: E, advice: string): E & { readonly advice: string } {
   return Object.assign(error, { message: `${error.message}; ${advice}`, advice });
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { changeBranch, switchTo, tag } from "../../../../extensions/git/branches.ts";
 import { add, commit, init } from "../../../../extensions/git/commit.ts";
-import { status } from "../../../../extensions/git/status.ts";
+import { stateOutcome, status } from "../../../../extensions/git/status.ts";
 import { reset, restore, stash } from "../../../../extensions/git/stash_reset.ts";
 import { missing, repository, type TestRepository } from "../_repository.ts";
 
@@ -116,6 +116,7 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
     assert.deepEqual([done.commit, done.undone, done.lost], [second, 0, ["a.txt"]]);
     assert.deepEqual([await text(there, "a.txt"), await text(there, "new.txt")], ["second\n", "new\n"]);
     assert.equal(await git("show", `${done.saved}:a.txt`), "third\n");
+    assert.ok(stateOutcome(done).text.endsWith(`, discarded work saved as ${done.saved?.slice(0, 7)}`));
     await assert.rejects(reset(env, "mian"), /the repository has no mian \(the nearest (?:is|are) main/);
   });
 });
