@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 29ed36e0b3b195aead242e9a5c506d04ac355558894b4baab85a7a33ca6e0806
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a409897251ccbbbb40483353806d36dedc24159ed0980f6cbe782c0b7af3451b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1088,7 +1088,7 @@ export declare function nearestNames(asked: string, names: readonly string[]): r
 /** The edits are an insertion, a removal, a replacement, or a swap of neighbours (optimal string alignment). Letters
  * after the first `MAX_LENGTH` do not count. */
 export declare function editDistance(one: string, other: string): number;
-/** Advice may name functions and options of the model, so people read the message without its advice. */
+/** Advice may name functions and options of the model, so the step line of a failed block leaves it out. */
 export declare function advised<E extends Error>(error: E, advice: string): E & {
   readonly advice: string;
 };
