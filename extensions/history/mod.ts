@@ -52,7 +52,7 @@ export default defineExtension({
       "conversations",
       (env: EnvironmentView, options?: { readonly limit?: number }) => newest(env, options?.limit ?? 20),
       {
-        doc: "The newest 20 conversations, or limit; more: whether there are others.",
+        doc: "The 20 last used conversations, or limit; more: whether there are others.",
         args: z.tuple([z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }).optional()]),
         misnamed: {
           "conversations.name": "title",

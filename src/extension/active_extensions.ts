@@ -73,7 +73,7 @@ export function offLine(off: readonly OffPart[]): string {
 
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
-  return found ? `${found.alias} is off; the user can switch it on (${found.how})` : null;
+  return found ? `${found.alias} is off; the user can change this (${found.how})` : null;
 }
 
 export type Part = Omit<ActiveExtensions, "call">;

@@ -47,7 +47,7 @@ export function flagsSuite(launcher: Launcher): void {
           assert.equal(code, 0, stderr);
           assert.match(
             user.mock.requests[2]?.context ?? "",
-            /Cannot call fs\.glob: fs is off; the user can switch it on \(/,
+            /Cannot call fs\.glob: fs is off; the user can change this \(/,
           );
           assert.doesNotMatch(user.mock.requests[0]?.texts.join("\n") ?? "", /namespace: fs/);
           assert.match(stderr, /^~ is it\n~ there\?$/m);
