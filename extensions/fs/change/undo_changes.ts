@@ -235,8 +235,8 @@ export async function undoneByUser(
   { seen, since }: { readonly seen: Set<string>; readonly since: number },
 ): Promise<readonly UndoneChange[]> {
   const { checkpoints, conversationId, source: { queryId } } = context;
-  const isBack = beforeRequest(await checkpoints?.list() ?? [], context);
   const undone: UndoneChange[] = [];
+  let isBack: ReturnType<typeof beforeRequest> | null = null;
   for (const one of await checkpoints?.unseen(seen, { since }) ?? []) {
     const redo = one.change === "redo";
     if (!checkpoints || one.queryId !== null || one.conversationId !== conversationId) continue;
@@ -246,6 +246,7 @@ export async function undoneByUser(
       ? await Promise.all(named.flatMap((undo) => undo?.of ?? []).map((id) => checkpoints.find(id)))
       : named;
     if (of.every((change) => change?.queryId !== queryId)) continue;
+    isBack ??= beforeRequest(await checkpoints.list(), context); // An undo is rare, and a list reads each checkpoint.
     for (const { path, before, after } of one.items) {
       const [from, to] = await Promise.all(
         [before, after].map((state) => checkpoints.load(state).catch(() => undefined)),
