@@ -74,8 +74,8 @@ export class HookGuard {
     return guard;
   }
 
-  /** Warns about lost branches. Rejects with Error if the hooks stored a repository or a file that they cannot read; the index and HEAD are then as
-   * before. */
+  /** Warns about lost branches. Rejects with Error if the hooks stored a repository or a file that they cannot read; the
+   * index and HEAD are then as before. */
   async end(): Promise<void> {
     await this.#removeMade();
     const found = new Set<string>(), { head, hashes } = await this.#refsNow();

@@ -1,7 +1,7 @@
 import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
 import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { nameInDiff, unifiedDiff } from "../patch/unified_diff.ts";
+import { diffHead, unifiedDiff } from "../patch/unified_diff.ts";
 import {
   INSTEAD,
   isHiddenSecret,
@@ -156,8 +156,7 @@ export async function diffOf(
     one?.kind === "file" && one.mode !== null ? (one.mode & MODE).toString(8) : ""
   );
   if (from && to && from !== to && isSameContent(before, after)) {
-    const head = `--- ${nameInDiff("a", path)}\n+++ ${nameInDiff("b", path)}`;
-    return `${head}\n… the mode changed from ${from} to ${to}\n`;
+    return `${diffHead(path, path)}… the mode changed from ${from} to ${to}\n`;
   }
   const [now, own] = [textIn(after, encoding), textIn(before, encodingBefore)];
   const found = own === undefined ? textIn(before, encoding) : own;

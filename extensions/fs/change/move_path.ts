@@ -6,7 +6,7 @@ import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
 import { revealAt } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
-import { nameInDiff } from "../patch/unified_diff.ts";
+import { diffHead } from "../patch/unified_diff.ts";
 import { advised, Pace, retold } from "@vis/extension";
 import { dirname, join } from "node:path";
 
@@ -61,7 +61,7 @@ export async function movePath(
     from: place.path,
     to: target.path,
     files,
-    diff: `--- ${nameInDiff("a", place.path)}\n+++ ${nameInDiff("b", target.path)}\n`,
+    diff: diffHead(place.path, target.path),
   };
 }
 
@@ -91,7 +91,7 @@ export async function removePath(
   const items = await treeItems(context, place, { action: "remove" });
   await changeFiles(context, { change: "remove", items });
   const files = items.filter(({ before }) => before.kind !== "dir").length;
-  return { path: place.path, files, diff: `--- ${nameInDiff("a", place.path)}\n+++ /dev/null\n` };
+  return { path: place.path, files, diff: diffHead(place.path, null) };
 }
 
 const MAX_ITEMS = 2_000;

@@ -18,7 +18,7 @@ import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, withoutLines, type Written, written } from "./current_file.ts";
 import { advised, AS_BEFORE, Pace, reasonOf, someOf, type UndoneChange } from "@vis/extension";
-import { nameInDiff } from "../patch/unified_diff.ts";
+import { diffHead } from "../patch/unified_diff.ts";
 
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo also changes files with other changes since or in a commit, and files that an undo kept. */
@@ -117,7 +117,7 @@ function beforeRequest(
 }
 
 function marked(path: string, diff: string): string {
-  return `${diff || `--- ${nameInDiff("a", path)}\n+++ ${nameInDiff("b", path)}\n`}${AS_BEFORE}\n`;
+  return `${diff || diffHead(path, path)}${AS_BEFORE}\n`;
 }
 
 function noteSeparate(
@@ -190,8 +190,7 @@ async function shown(
   }
   if (item === back) return { path, diff: "" };
   const [from, to] = effect ? [now.path, back.path] : [back.path, now.path];
-  const head = `--- ${nameInDiff("a", from)}\n+++ ${nameInDiff("b", to)}\n`;
-  return { path, diff: withoutLines(head + joined.replace(/^--- .*\n\+\+\+ .*\n/, ""), { isHidden }) };
+  return { path, diff: withoutLines(diffHead(from, to) + joined.replace(/^--- .*\n\+\+\+ .*\n/, ""), { isHidden }) };
 }
 
 function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {

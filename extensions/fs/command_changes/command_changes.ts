@@ -1,7 +1,7 @@
 import { diffOf, isSameContent } from "../change/current_file.ts";
 import { type ChangeItem, HOOK, lostState, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
-import { nameInDiff } from "../patch/unified_diff.ts";
+import { diffHead } from "../patch/unified_diff.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan } from "./workspace_scan.ts";
@@ -298,11 +298,9 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
       left--;
       bytes -= sizeOf(old) + sizeOf(now);
     }
-    const [a, b] = [
-      before === null && from === undefined ? "/dev/null" : nameInDiff("a", from ?? path),
-      after ? nameInDiff("b", path) : "/dev/null",
-    ];
-    const diff = isShown ? await diffOf({ path, before: old, after: now }) : `--- ${a}\n+++ ${b}\n`;
+    const diff = isShown
+      ? await diffOf({ path, before: old, after: now })
+      : diffHead(from ?? (before === null ? null : path), after ? path : null);
     changedFile(
       isShown || from !== undefined || after === null ? diff : `${diff}… the lines are left out, with +0 −0 lines\n`,
     );

@@ -11,24 +11,27 @@ interface DiffTexts {
 
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
-  const head = [
-    `--- ${before === null ? "/dev/null" : nameInDiff("a", path)}`,
-    `+++ ${after === null ? "/dev/null" : nameInDiff("b", path)}`,
-  ];
+  const head = diffHead(before === null ? null : path, after === null ? null : path);
   if (haveManyLines([before ?? "", after ?? ""])) {
     const reason = `both texts together have over ${MAX_LINES} lines`;
-    return `${head.join("\n")}\n… the diff is left out, with ${regionCounts(before ?? "", after ?? "")}: ${reason}\n`;
+    return `${head}… the diff is left out, with ${regionCounts(before ?? "", after ?? "")}: ${reason}\n`;
   }
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
   const changes = await lineChanges(a.lines, b.lines);
-  if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
+  if (changes.length === 0 && a.ended === b.ended) return head;
   const shown = changes.length > 0 ? changes : lastLine(a.lines);
-  const text = [...head, ...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");
-  return bounded(text);
+  const lines = [...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");
+  return bounded(head + lines);
+}
+
+/** Null stands for a missing file. */
+export function diffHead(from: string | null, to: string | null): string {
+  const [a, b] = [from === null ? "/dev/null" : nameInDiff("a", from), to === null ? "/dev/null" : nameInDiff("b", to)];
+  return `--- ${a}\n+++ ${b}\n`;
 }
 
 /** A prefix such as `a/` would change the meaning of a path that begins with `..` or is absolute. */
-export function nameInDiff(side: "a" | "b", path: string): string {
+function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") || isAbsolute(path) ? path : `${side}/${path}`;
 }
 
